@@ -3,6 +3,7 @@
 //! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
 
 mod event;
+mod fields;
 mod graph;
 mod key;
 mod memory;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
+pub(crate) use self::fields::{Fields, stored, told};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
 pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named};

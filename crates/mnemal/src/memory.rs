@@ -18,6 +18,9 @@ use crate::remember::RememberCall;
 use crate::secondary::Secondary;
 use crate::status::Stats;
 
+/// Events that are asked for at once. Source: own default, below the fewest parameters that a statement of a store may have.
+const EVENTS: usize = 500;
+
 /// One engine and one scope, and what is read beside it; cheap to clone.
 ///
 /// Reads return [`Degraded`]: a part that is absent, failing, late or behind is a gap. Writes return `Err` when they fail.
@@ -163,6 +166,18 @@ impl Memory {
     pub async fn get(&self, id: EventId) -> Result<Event> {
         let found = self.engine.events()?.get(&[id]).await?;
         found.into_iter().next().ok_or_else(|| Error::not_found(format!("no event {id}")))
+    }
+
+    /// Returns those of these events that there are, in any number.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
+    pub async fn events(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+        let mut found = Vec::new();
+        for ids in ids.chunks(EVENTS) {
+            found.extend(self.engine.events()?.get(ids).await?);
+        }
+        Ok(found)
     }
 
     /// Returns up to `limit` events behind `after` that pass the filter, oldest first.

@@ -1,6 +1,7 @@
 //! The areas of the API; each file reads its forms, calls the facade, and writes its answers.
 
 mod compat;
+mod condition;
 mod events;
 mod forget;
 mod graph;

@@ -25,12 +25,15 @@ const WAITING: usize = 16;
 /// # Errors
 /// `too_large` for more bytes than the layer of the limit lets through, `invalid_request` when the client breaks off,
 /// `unavailable` when the time is over.
-pub(crate) async fn whole(request: Request, time: Duration) -> Result<Bytes, Problem> {
+pub(crate) async fn whole(request: Request, time: Duration, most_kb: usize) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(time, Bytes::from_request(request, &())).await;
     let read = read.map_err(|_| Problem::new("unavailable", "the body took too long"))?;
     read.map_err(|refused| {
         if refused.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            Problem::new("too_large", "the body has more bytes than `server.max_body_kb` allows")
+            Problem::new(
+                "too_large",
+                format!("the body has more than {most_kb} KiB, which is `server.max_body_kb`"),
+            )
         } else {
             Problem::invalid("the body ends in the middle")
         }

@@ -87,6 +87,10 @@ impl Call {
     /// # Errors
     /// `invalid_request` for what is no such document.
     pub(crate) fn body<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let begin = self.body.iter().find(|byte| !byte.is_ascii_whitespace());
+        if begin.is_some_and(|byte| *byte != b'{') && std::str::from_utf8(&self.body).is_ok() {
+            return Err(Problem::invalid("body: a JSON object is meant"));
+        }
         body::read(&self.body)
     }
 

@@ -176,7 +176,8 @@ impl Server {
 /// Mounts everything that is served.
 fn router(host: &Arc<Host>) -> Router {
     let mut router = route::router(host);
-    if host.settings.mcp {
+    let has_mcp = host.settings.mcp;
+    if has_mcp {
         router = router.merge(mcp::router(host));
     }
     // Origins are checked before anything else; those that come here may read the answer.
@@ -194,9 +195,19 @@ fn router(host: &Arc<Host>) -> Router {
         .method_not_allowed_fallback(async || {
             Problem::new("method_not_allowed", "the header `Allow` names the methods of this path")
         })
-        .fallback(async || Problem::not_found("no such route; see /openapi.json"))
+        .fallback(move |uri: hyper::Uri| async move { no_route(&uri, has_mcp) })
         .layer(pages)
         .layer(DefaultBodyLimit::max(host.settings.max_body_kb * 1_024))
+}
+
+/// What is said of a path that nothing answers.
+fn no_route(uri: &hyper::Uri, has_mcp: bool) -> Problem {
+    let problem = Problem::not_found("no such route");
+    let is_mcp = uri.path() == "/mcp" || uri.path().starts_with("/mcp/");
+    if is_mcp && !has_mcp {
+        return problem.hint("Turn the Model Context Protocol on: `[server] mcp = true` in the settings.");
+    }
+    problem.hint("Look the path up in /openapi.json, which lists what this server answers.")
 }
 
 /// Returns a name without its port.
@@ -210,11 +221,13 @@ fn name_of(authority: &str) -> &str {
 /// Passes a request through everything that stands before its handler.
 pub(crate) async fn called(
     host: &Arc<Host>,
-    route: &Route,
+    (route, known): (&Route, &[String]),
     path: Vec<String>,
     request: Request,
 ) -> Result<Reply, Problem> {
     let principal = let_in(host, route, &path, &request)?;
+    route.is_served(&host.settings)?;
+    all_known(request.uri(), known)?;
     // A neighbour that had to wait would open the file itself, which costs more.
     if request.extensions().get::<Neighbour>().is_none() {
         at_its_rate(host, &principal)?;
@@ -235,10 +248,10 @@ pub(crate) async fn called(
     };
     let time = host.settings.timeout();
     match route.takes {
-        Takes::Nothing => {}
+        Takes::Nothing => without_body(&body::whole(request, time, host.settings.max_body_kb).await?)?,
         Takes::Json(_) => {
             let said = is_json(headers);
-            call.body = body::whole(request, time).await?;
+            call.body = body::whole(request, time, host.settings.max_body_kb).await?;
             // An empty body is an empty document, whatever its type.
             if !call.body.is_empty() {
                 said?;
@@ -247,6 +260,36 @@ pub(crate) async fn called(
         Takes::Bytes(_) => call.parts = Some(body::parts(request.into_body(), time)),
     }
     answered(route, call).await
+}
+
+/// Makes sure that nothing stands behind the question mark that the route does not know: a condition that is not understood
+/// must not be taken for none.
+fn all_known(uri: &hyper::Uri, known: &[String]) -> Result<(), Problem> {
+    let query = uri.query().unwrap_or_default();
+    let Some((name, _)) =
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| !known.iter().any(|one| one == name))
+    else {
+        return Ok(());
+    };
+    let there_are = if known.is_empty() {
+        "this route takes none".to_owned()
+    } else {
+        format!("there are {}", known.join(", "))
+    };
+    Err(Problem::invalid(format!("query: unknown field `{name}`; {there_are}")))
+}
+
+/// Makes sure that a body says nothing to a route that reads none.
+fn without_body(bytes: &[u8]) -> Result<(), Problem> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let fields: serde_json::Map<String, serde_json::Value> =
+        body::read(bytes).map_err(|_| Problem::invalid("body: this route takes none"))?;
+    match fields.keys().next() {
+        Some(name) => Err(Problem::invalid(format!("body: unknown field `{name}`; this route takes none"))),
+        None => Ok(()),
+    }
 }
 
 /// Runs the handler, or repeats the answer that the same request had.

@@ -97,7 +97,7 @@ async fn answer(host: Arc<Host>, errands: Errands, request: Request) -> Result<R
     let limit = matches!(asking, Asking::Holder(_)).then(|| host.settings.timeout());
     // The space is tended then, and those who watch it are told.
     let space = space(request.headers());
-    let errand = body::whole(request, host.settings.timeout()).await?;
+    let errand = body::whole(request, host.settings.timeout(), host.settings.max_body_kb).await?;
     let slot = edge::slot(&host).await?;
     let work = async move {
         let done = (errands.0)(asking, errand).await;

@@ -176,7 +176,9 @@ impl Host {
             (None, None) => return Err(refused("there is no key in the request")),
             (Some(header), _) => {
                 let (scheme, key) = header.split_once(' ').unwrap_or_default();
-                Secret::parse(key).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+                // Its clients say it as a token.
+                let is_token = self.settings.compat.mem0 && scheme.eq_ignore_ascii_case("token");
+                Secret::parse(key).filter(|_| is_token || scheme.eq_ignore_ascii_case("bearer"))
             }
         };
         let secret = secret.ok_or_else(|| refused("this is no key"))?;

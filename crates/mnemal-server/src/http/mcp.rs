@@ -119,7 +119,7 @@ async fn carried<H: ServerHandler + Clone>(
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
     let time = host.settings.timeout();
-    let message = body::whole(Request::new(body), time).await?;
+    let message = body::whole(Request::new(body), time, host.settings.max_body_kb).await?;
     // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
     let slot = edge::slot_within(host, time).await?;
     let response = service.answer(Request::from_parts(head, Body::from(message))).await;

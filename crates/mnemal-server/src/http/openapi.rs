@@ -7,15 +7,17 @@ use serde_json::{Map, Value, json};
 use crate::http::area;
 use crate::http::problem::{self, ProblemForm};
 use crate::http::route::{Gives, Needs, Route, Takes, names};
+use crate::settings::ServerSettings;
 
-/// Returns the document.
-pub(crate) fn document() -> Value {
+/// Returns the document of what these settings serve.
+pub(crate) fn document(served: &ServerSettings) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     settings.meta_schema = None;
     let mut generator = settings.into_generator();
     let problem = generator.subschema_for::<ProblemForm>().to_value();
     let mut rows = area::routes();
+    rows.retain(|route| route.is_served(served).is_ok());
     rows.sort_by(|one, two| (one.path, one.method.as_str()).cmp(&(two.path, two.method.as_str())));
     let mut paths = Map::new();
     for route in &rows {
@@ -113,7 +115,7 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
 }
 
 /// Returns the schema of a form in itself, without references.
-fn inlined(form: crate::http::route::Form) -> Value {
+pub(crate) fn inlined(form: crate::http::route::Form) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -131,6 +133,11 @@ fn query(schema: &Value) -> Vec<Value> {
         let mut schema = schema.clone();
         let words = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         // What is left out of a query is left out; there is no null in it.
+        if schema.get("default").is_some_and(Value::is_null)
+            && let Some(schema) = schema.as_object_mut()
+        {
+            schema.remove("default");
+        }
         if let Some(types) = schema.get("type").and_then(Value::as_array) {
             let one =
                 types.iter().find(|one| one.as_str() != Some("null")).cloned().unwrap_or(json!("string"));

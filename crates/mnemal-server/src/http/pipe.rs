@@ -75,7 +75,7 @@ async fn answer(host: Arc<Host>, pipes: Pipes, mut request: Request) -> Result<R
         return Err(Problem::not_found("no such route; see /openapi.json"));
     };
     let taken_over = upgrade::on(&mut request);
-    let said = body::whole(request, host.settings.timeout()).await?;
+    let said = body::whole(request, host.settings.timeout(), host.settings.max_body_kb).await?;
     let led = (pipes.0)(said).await;
     let (memory, options) = led.ok_or_else(|| Problem::new("conflict", "this server does not lead there"))?;
     // The server waits at its end for all seats, and with them for its pipes.

@@ -127,6 +127,12 @@ impl Problem {
         }
     }
 
+    /// Returns what happened, in words.
+    #[cfg(test)]
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     fn row(&self) -> (&'static str, u16, &'static str) {
         let found = CODES.iter().find(|(code, ..)| *code == self.code).copied();
         found.unwrap_or(("internal", 500, "Something went wrong inside"))

@@ -17,7 +17,8 @@ use crate::http::call::Call;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
-use crate::http::{area, edge};
+use crate::http::{area, edge, openapi};
+use crate::settings::ServerSettings;
 
 /// What a handler gives.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
@@ -55,6 +56,31 @@ pub(crate) enum Gives {
     Bytes(&'static str),
 }
 
+/// A setting without which a route is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// `compat.mem0`.
+    Mem0,
+}
+
+impl Switch {
+    /// Whether settings turn it on.
+    pub(crate) fn is_on(self, settings: &ServerSettings) -> bool {
+        match self {
+            Self::Mem0 => settings.compat.mem0,
+        }
+    }
+
+    /// Says how to turn it on.
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Mem0 => {
+                "Turn the routes of mem0 on: `[compat] mem0 = true` in the settings, or MNEMAL_COMPAT__MEM0=true before `mnemal serve`."
+            }
+        }
+    }
+}
+
 /// One route.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
@@ -76,6 +102,10 @@ pub(crate) struct Route {
     pub(crate) gives: Gives,
     /// What it does.
     pub(crate) handle: Handler,
+    /// Other paths that mean the same, for programs that were made for another server; with the same names in the same order.
+    pub(crate) aliases: Vec<&'static str>,
+    /// What must be turned on.
+    pub(crate) switch: Option<Switch>,
 }
 
 impl Route {
@@ -96,6 +126,8 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(200, answer),
             handle,
+            aliases: Vec::new(),
+            switch: None,
         }
     }
 
@@ -139,6 +171,35 @@ impl Route {
         self
     }
 
+    /// The same, also under other paths.
+    pub(crate) fn also(mut self, paths: &[&'static str]) -> Self {
+        self.aliases.extend(paths);
+        self
+    }
+
+    pub(crate) fn switch(mut self, switch: Switch) -> Self {
+        self.switch = Some(switch);
+        self
+    }
+
+    /// Makes sure that settings turn it on.
+    ///
+    /// # Errors
+    /// `not_found` that says how to turn it on.
+    pub(crate) fn is_served(&self, settings: &ServerSettings) -> Result<(), Problem> {
+        match self.switch.filter(|switch| !switch.is_on(settings)) {
+            Some(off) => Err(Problem::not_found("this route is turned off").hint(off.hint())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the names that may stand behind the question mark.
+    pub(crate) fn query_names(&self) -> Vec<String> {
+        let schema = self.query.map(openapi::inlined);
+        let fields = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        fields.map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+    }
+
     pub(crate) fn status(mut self, status: u16) -> Self {
         if let Gives::Json(_, form) = self.gives {
             self.gives = Gives::Json(status, form);
@@ -159,21 +220,25 @@ impl Route {
 
 /// Mounts every route of the table; what is behind them is asked only by them.
 pub(crate) fn router(host: &Arc<Host>) -> Router {
-    let mounted = |router: Router, route: Route| router.route(route.path, method(route, Arc::clone(host)));
-    area::routes().into_iter().fold(Router::new(), mounted)
+    area::routes().into_iter().fold(Router::new(), |router, route| {
+        let paths = std::iter::once(route.path).chain(route.aliases.clone());
+        let method = method(route.clone(), Arc::clone(host));
+        paths.fold(router, |router, path| router.route(path, method.clone()))
+    })
 }
 
 /// One method of a path.
 fn method(route: Route, host: Arc<Host>) -> MethodRouter {
     let filter = MethodFilter::try_from(route.method.clone()).expect("the table has methods of HTTP alone");
+    let known: Arc<[String]> = route.query_names().into();
     let route = Arc::new(route);
     on(filter, move |path: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
-        let (host, route) = (Arc::clone(&host), Arc::clone(&route));
+        let (host, route, known) = (Arc::clone(&host), Arc::clone(&route), Arc::clone(&known));
         async move {
             let answered = match path {
                 Ok(path) => {
                     let values = path.iter().map(|(_, value)| value.to_owned()).collect();
-                    edge::called(&host, &route, values, request).await
+                    edge::called(&host, (&route, &known), values, request).await
                 }
                 Err(_) => Err(Problem::not_found("the path is not UTF-8")),
             };
@@ -218,7 +283,7 @@ mod tests {
     }
 
     /// Calls with a body that change nothing.
-    const READING: [&str; 7] = [
+    const READING: [&str; 8] = [
         "recall",
         "context",
         "working_search",
@@ -226,6 +291,7 @@ mod tests {
         "recall_verify",
         "receipt_verify",
         "mem0_search",
+        "mem0_find",
     ];
 
     #[test]

@@ -1,9 +1,11 @@
 //! Events, their acknowledgements, and the conversations that they make.
 
 use mnemal::{Ack, Durability, ReadMark, Released};
-use mnemal_core::{Body, Decision, Event, EventKind, Metadata, SessionSummary};
+use mnemal_core::{Body, Decision, Event, EventKind, SessionSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::wire::fields::{Fields, told};
 
 /// An event of the log.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -58,7 +60,7 @@ pub struct EventForm {
     quarantined: Option<String>,
     /// What its writer added.
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Metadata>,
+    metadata: Option<Fields>,
     /// When it happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     occurred_at: Option<String>,
@@ -118,7 +120,7 @@ impl From<&Event> for EventForm {
             trust: event.trust.as_str(),
             level: event.level.as_str(),
             quarantined: event.quarantined.as_ref().map(ToString::to_string),
-            metadata: kept.filter(|kept| !kept.metadata.is_empty()).map(|kept| kept.metadata.clone()),
+            metadata: kept.filter(|kept| !kept.metadata.is_empty()).map(|kept| told(&kept.metadata)),
             occurred_at: kept.map(|kept| kept.occurred_at.to_string()),
             recorded_at: event.recorded_at.to_string(),
             erased_at: match event.body {

@@ -1,5 +1,7 @@
 //! Notes and learnings, and what became of storing and forgetting.
 
+use std::collections::BTreeMap;
+
 use mnemal::{Erasure, LearntFrom, Memory, Objective, Sentiment, Stored, recommendation};
 use mnemal_core::{EventId, Gap, Learning, LearningKind, LearningStatus, Leave, NoteKey, Tag, Timestamp};
 use schemars::JsonSchema;
@@ -79,6 +81,9 @@ pub struct MemoryForm {
     pub supports: Option<u32>,
     /// The events that it rests on.
     pub source_event_ids: Vec<String>,
+    /// What its writer added, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, serde_json::Value>>,
     /// When it was said.
     pub occurred_at: String,
     /// When it was stored.
@@ -178,6 +183,7 @@ impl MemoryForm {
             rule: row.signal.as_ref().map(|signal| signal.rule.to_string()),
             supports: row.signal.as_ref().map(|signal| signal.supports),
             source_event_ids: row.sources.iter().map(|source| source.event.to_string()).collect(),
+            metadata: None,
             occurred_at: row.occurred_at.to_string(),
             created_at: row.created_at.to_string(),
             updated_at: row.updated_at().to_string(),
@@ -208,6 +214,12 @@ pub(crate) struct StoredForm {
     same_as: Option<String>,
     /// `active`, `superseded` by the user's own words, `quarantined`, or `pending`.
     status: &'static str,
+    /// Whether it holds now; none while that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took_effect: Option<bool>,
+    /// Why it does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     /// `disk` survives a power cut, `process` the end of the process.
     durability: &'static str,
     /// Secrets that were replaced.
@@ -220,6 +232,17 @@ pub(crate) struct StoredForm {
 
 impl StoredForm {
     pub(crate) fn new(stored: &Stored, key: Option<&NoteKey>, status: &'static str, of: &[Gap]) -> Self {
+        let took_effect = (status != "pending").then_some(status == "active");
+        let reason = match (&stored.held_back, status) {
+            (Some(rule), _) => Some(format!(
+                "the rule {rule} holds it back until a person releases it; what was there stays"
+            )),
+            (None, "superseded") => Some(
+                "what holds under the key is the user's own word, which an agent's does not replace"
+                    .to_owned(),
+            ),
+            _ => None,
+        };
         Self {
             id: stored.id.map(|id| id.to_string()),
             key: key.map(ToString::to_string),
@@ -228,6 +251,8 @@ impl StoredForm {
             created: stored.created,
             same_as: stored.alike.map(|alike| alike.id.to_string()),
             status,
+            took_effect,
+            reason,
             durability: durability(stored.durability),
             redactions: stored.redactions,
             enrich: "pending",

@@ -7,7 +7,7 @@ use mnemal_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::wire::{GapForm, gaps};
+use crate::wire::{Fields, GapForm, gaps, told};
 
 /// One summand of a score.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -69,6 +69,9 @@ pub(crate) struct HitForm {
     category: Option<String>,
     /// The tags of a memory.
     tags: Vec<String>,
+    /// What its writer added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Fields>,
     /// Who speaks.
     role: &'static str,
     /// The name of who speaks.
@@ -131,6 +134,7 @@ impl HitForm {
             key: note.and_then(|note| note.key.as_ref()).map(ToString::to_string),
             category: note.map(|note| note.category.to_string()),
             tags: note.map(|note| note.tags.iter().map(ToString::to_string).collect()).unwrap_or_default(),
+            metadata: Some(told(&kept.metadata)).filter(|fields| !fields.is_empty()),
             role: role.as_str(),
             speaker: kept.speaker.as_ref().map(ToString::to_string),
             session: kept.session.to_string(),

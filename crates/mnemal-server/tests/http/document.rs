@@ -52,6 +52,69 @@ async fn the_document_names_what_it_refers_to_and_every_parameter_of_a_path() {
     }
 }
 
+/// Looks for what foreign validators and generators of clients stumble over.
+fn is_plain(value: &Value, place: &str) {
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                let place = format!("{place}/{name}");
+                let is_schema = ["items", "schema"].contains(&name.as_str());
+                assert!(!(is_schema && inner.is_boolean()), "{place}: a schema is an object");
+                if name == "default" && inner.is_null() {
+                    let types = fields.get("type").and_then(Value::as_array);
+                    let is_any = !fields.contains_key("type") && !fields.contains_key("$ref");
+                    let may_be_null = is_any || types.is_some_and(|types| types.contains(&json!("null")));
+                    assert!(may_be_null, "{place}: null under a type without it");
+                }
+                is_plain(inner, &place);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| is_plain(item, place)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_plain_for_validators_and_generators() {
+    let api = Api::new();
+    let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    is_plain(&document, "");
+    let names = document["components"]["schemas"].as_object().unwrap().keys();
+    for name in names {
+        assert!(
+            name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter)),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_document_lists_what_is_served_and_nothing_else() {
+    use mnemal_server::{AuthMode, ServerSettings};
+    let off =
+        Api::with(ServerSettings { rate_limit_burst: 10_000, ..ServerSettings::default() }, AuthMode::Auto);
+    let document = off.as_key(&off.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    let paths = document["paths"].as_object().unwrap();
+    for turned_off in ["/search", "/memories", "/reset", "/v1/ping"] {
+        assert!(!paths.contains_key(turned_off), "{turned_off}");
+    }
+    for (path, methods) in paths {
+        for method in methods.as_object().unwrap().keys() {
+            let path = path.replace("{space}", "demo").replace(['{', '}'], "");
+            let answer =
+                off.as_key(&off.local, &method.to_uppercase(), &path, json!({"no_such_name": 1})).await;
+            let text = &answer.text;
+            assert!(
+                !text.contains("no such route") && !text.contains("turned off"),
+                "{method} {path}: {text}"
+            );
+        }
+    }
+    let on = Api::new();
+    let document = on.as_key(&on.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    assert!(document["paths"].get("/search").is_some() && document["paths"].get("/v1/ping").is_some());
+}
+
 #[tokio::test]
 async fn a_busy_server_counts_without_naming_anything_of_a_memory() {
     let api = Api::new();

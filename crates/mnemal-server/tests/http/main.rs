@@ -24,3 +24,4 @@ mod slow;
 mod socket;
 #[cfg(test)]
 mod surface;
+mod unknown;

@@ -6,12 +6,12 @@ use std::num::NonZeroUsize;
 use hyper::Method;
 use mnemal::{Ack, Memory, Message, SpeakerLabel, speaker_label};
 use mnemal_core::{
-    AgentId, ChannelId, Degraded, Event, EventFilter, EventId, Gaps, Metadata, Role, Selector, SessionId,
-    Speaker, ToolName, UserId, Within,
+    AgentId, ChannelId, Degraded, Event, EventFilter, EventId, Gaps, Role, Selector, SessionId, Speaker,
+    ToolName, UserId, Within,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::auth::{Class, Right};
 use crate::http::area::{forget, of};
@@ -20,7 +20,9 @@ use crate::http::cursor::PageForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
-use crate::wire::{AckForm, ErasureForm, EventForm, GapForm, ReleasedForm, SessionForm, durability, gaps};
+use crate::wire::{
+    AckForm, ErasureForm, EventForm, Fields, GapForm, ReleasedForm, SessionForm, durability, gaps, stored,
+};
 
 /// Turns of a conversation that are shown when no number is said. Source: `RockBot`, the last 20 turns.
 const LAST: u32 = 20;
@@ -158,9 +160,9 @@ struct NewEventForm {
     /// The same event with the same key is stored once.
     #[serde(default)]
     idempotency_key: Option<String>,
-    /// What else is to be kept.
+    /// What else is to be kept, as JSON values.
     #[serde(default)]
-    metadata: Metadata,
+    metadata: Fields,
     /// The conversation; `default` without it.
     #[serde(default)]
     session: Option<String>,
@@ -210,6 +212,7 @@ struct MessagesForm {
 
 /// A turn in the form of chat APIs.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[schemars(rename = "Turn")]
 struct TurnForm {
     /// `user`, `assistant`, `tool` or `system`; what the system says is not stored.
@@ -222,13 +225,16 @@ struct TurnForm {
     name: Option<String>,
     /// Calls of tools: `{id, function: {name, arguments}}`.
     #[serde(default)]
-    tool_calls: Option<Vec<Value>>,
+    tool_calls: Option<Vec<Map<String, Value>>>,
     /// The call that a result answers.
     #[serde(default)]
     tool_call_id: Option<String>,
     /// When it happened; now without it.
     #[serde(default)]
     occurred_at: Option<String>,
+    /// What else is to be kept, as JSON values.
+    #[serde(default)]
+    metadata: Fields,
 }
 
 /// What became of turns.
@@ -407,7 +413,7 @@ fn message(call: &Call, form: NewEventForm) -> Result<Message, Problem> {
         Some(at) => message.occurred_at(at, call.place(form.occurred_at.as_deref(), at)?),
         None => message.zone(call.place(None, call.host.now())?),
     };
-    for (name, value) in form.metadata {
+    for (name, value) in stored(form.metadata)? {
         message = message.metadata(name, value);
     }
     let is_message = form.r#type.as_deref().is_none_or(|kind| kind == "message");
@@ -416,6 +422,9 @@ fn message(call: &Call, form: NewEventForm) -> Result<Message, Problem> {
 
 async fn messages(call: Call) -> Result<Reply, Problem> {
     let form: MessagesForm = call.body()?;
+    if form.messages.is_empty() {
+        return Err(Problem::invalid("messages: it is empty; one turn at least is meant"));
+    }
     let whose = Whose::read(
         &call,
         [form.session.as_deref(), form.channel.as_deref(), form.user.as_deref(), form.agent.as_deref()],
@@ -436,7 +445,9 @@ async fn messages(call: Call) -> Result<Reply, Problem> {
     }
     turns.store(&memory).await?;
     if turns.acks.is_empty() {
-        return Err(Problem::invalid("there is no turn in the body that is stored"));
+        return Err(Problem::invalid(
+            "messages: no turn has words or calls of tools; what the system says is not stored",
+        ));
     }
     let stored = turns.gaps.attach(turns.acks);
     count(&call, &stored);
@@ -463,9 +474,15 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
     let text = text_of(&turn.content)?;
     let at = call.time("occurred_at", turn.occurred_at.as_deref())?;
     let zone = call.place(turn.occurred_at.as_deref(), at.unwrap_or_else(|| call.host.now()))?;
-    let dated = |message: Message| match at {
-        Some(at) => message.occurred_at(at, zone.clone()),
-        None => message.zone(zone.clone()),
+    let metadata = stored(turn.metadata.clone())?;
+    let dated = |message: Message| {
+        let message = match at {
+            Some(at) => message.occurred_at(at, zone.clone()),
+            None => message.zone(zone.clone()),
+        };
+        metadata
+            .iter()
+            .fold(message, |message, (name, value)| message.metadata(name.as_str(), value.as_str()))
     };
     let named = |message: Message| -> Result<Message, Problem> {
         Ok(match &turn.name {
@@ -498,7 +515,7 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
         }
     }
     for one in turn.tool_calls.iter().flatten() {
-        let function = one.get("function").unwrap_or(one);
+        let function = one.get("function").and_then(Value::as_object).unwrap_or(one);
         let name = function.get("name").and_then(Value::as_str);
         let tool = ToolName::new(name.ok_or_else(|| Problem::invalid("a tool call has no name"))?)?;
         let arguments = match function.get("arguments") {

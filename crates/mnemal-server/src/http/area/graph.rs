@@ -183,6 +183,9 @@ struct RelationshipsQuery {
     /// 1 to 3; 2 without it.
     #[serde(default)]
     max_hops: Option<u8>,
+    /// Most edges, or ways to the other, 1 to 1,000; 200 without it.
+    #[serde(default)]
+    limit: Option<u32>,
     /// What held then.
     #[serde(default)]
     as_of: Option<String>,
@@ -375,6 +378,7 @@ async fn relationships(call: Call) -> Result<Reply, Problem> {
     if !(1..=HOPS.1).contains(&hops) {
         return Err(Problem::invalid(format!("max_hops must be 1..={}", HOPS.1)));
     }
+    let limit = limit(query.limit)?;
     let relation = query.relation.map(Predicate::new).transpose()?;
     let of_kind = |fact: &Fact| relation.as_ref().is_none_or(|wanted| fact.predicate == *wanted);
     let from = asked.graph.whom(&query.from, asked.as_of).await?.id;
@@ -382,6 +386,9 @@ async fn relationships(call: Call) -> Result<Reply, Problem> {
     if let Some(to) = &query.to {
         let to = asked.graph.whom(to, asked.as_of).await?.id;
         for path in asked.graph.paths(from, to, asked.as_of).await? {
+            if paths.len() >= limit.get() {
+                break;
+            }
             if path.facts.len() > usize::from(hops) || !path.facts.iter().all(of_kind) {
                 continue;
             }
@@ -390,7 +397,6 @@ async fn relationships(call: Call) -> Result<Reply, Problem> {
             paths.push(PathForm { entities, facts: asked.told(path.facts).await? });
         }
     } else {
-        let limit = limit(None)?;
         let mut around = asked.graph.neighbourhood(&[from], hops, limit, asked.as_of).await?.facts;
         around.retain(of_kind);
         edges = asked.told(around).await?;

@@ -1,26 +1,33 @@
-//! The routes of mem0's open server under their own names, where `compat.mem0` is on: they translate names and call the same
-//! memory. A memory is what a turn says, as it was said; the space is the only one that the key knows.
+//! The routes of mem0's open server and of its clients under their own names, where `compat.mem0` is on: they translate names
+//! and call the same memory. A memory is what a turn says, as it was said; the space is the only one that the key knows.
+
+mod form;
 
 use std::collections::{BTreeMap, HashMap};
 
 use hyper::Method;
-use mnemal::{Memory, key_of};
+use mnemal::{Memory, Message, key_of};
 use mnemal_core::{
-    AgentId, AsOf, ChannelId, EventFilter, EventId, Learning, LearningFilter, NoteKey, Role, Scored,
-    Selector, SessionId, UserId, Within,
+    AgentId, AsOf, ChannelId, Event, EventFilter, EventId, Learning, LearningFilter, LearningStatus,
+    Metadata, NoteKey, Role, Scored, Selector, SessionId, Speaker, Timestamp, UserId, Within,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use self::form::{
+    ForgetQuery, ListQuery, Mem0AddForm, Mem0AddedForm, Mem0BatchForm, Mem0ChangeForm, Mem0DoneForm,
+    Mem0EditForm, Mem0EntityForm, Mem0EventForm, Mem0FindForm, Mem0PageForm, Mem0PingForm, Mem0RowForm,
+    Mem0RowsForm, Mem0SearchForm, OwnerQuery, PagesQuery, Told, TurnForm,
+};
 use crate::auth::{Right, hex};
+use crate::http::area::condition::{Condition, OWNERS};
 use crate::http::area::events::{text_of, within};
 use crate::http::area::of;
 use crate::http::call::{CHANNEL, Call};
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
-use crate::http::route::Route;
+use crate::http::route::{Route, Switch};
+use crate::wire::{self, Fields};
 
 /// What the keys of its memories begin with; the rest is the id on the wire, which stays when the words change.
 const KEYS: &str = "mem0.";
@@ -30,62 +37,78 @@ const LIMIT: usize = 100;
 const MOST: usize = 1_000;
 /// Hits that are looked at for each that is wanted, because agents are told apart afterwards. Source: own default.
 const LOOK_AT: usize = 4;
+/// Most memories of a batch. Source: mem0, `batch_update`.
+const BATCH: usize = 1_000;
+/// Fields of an event that are its own, and no metadata of its writer.
+const OWN_FIELDS: &str = "mem0.";
+const ROLE: &str = "mem0.role";
+const APP: &str = "mem0.app";
+const RUN: &str = "mem0.run";
+/// The conversation of what names none.
+const NO_RUN: &str = "default";
+/// Microseconds of a second and of a day.
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
 
 pub(super) fn routes() -> Vec<Route> {
-    let erase = |route: Route| route.method(Method::DELETE).right(Right::Erase);
+    let routes = [of_memories(), of_a_memory(), of_clients()].concat();
+    routes.into_iter().map(|route| route.switch(Switch::Mem0)).collect()
+}
+
+fn erasing(route: Route) -> Route {
+    route.method(Method::DELETE).right(Right::Erase)
+}
+
+fn of_memories() -> Vec<Route> {
+    const ALL: [&str; 3] = ["/memories/", "/v1/memories", "/v1/memories/"];
     vec![
         Route::post(
             "mem0_add",
             "/memories",
             "Stores what turns say.",
             (of::<Mem0AddForm>, of::<Mem0AddedForm>, |call| Box::pin(add(call))),
-        ),
+        )
+        .also(&ALL)
+        .also(&["/v3/memories/add", "/v3/memories/add/"]),
         Route::get(
             "mem0_list",
             "/memories",
             "What is remembered of a person, an agent or a run, newest first.",
             (of::<Mem0RowsForm>, |call| Box::pin(list(call))),
         )
-        .query(of::<Whose>),
-        erase(Route::get(
+        .query(of::<ListQuery>)
+        .also(&ALL),
+        erasing(Route::get(
             "mem0_forget_all",
             "/memories",
             "Erases what is remembered of a person, an agent or a run.",
             (of::<Mem0DoneForm>, |call| Box::pin(erase_all(call))),
         ))
-        .query(of::<Whose>),
-        Route::get(
-            "mem0_get",
-            "/memories/{id}",
-            "A memory.",
-            (of::<Mem0RowForm>, |call| Box::pin(get(call))),
-        ),
-        Route::post(
-            "mem0_edit",
-            "/memories/{id}",
-            "Gives it other words; what was there becomes its past.",
-            (of::<Mem0EditForm>, of::<Mem0DoneForm>, |call| Box::pin(edit(call))),
-        )
-        .method(Method::PUT),
-        erase(Route::get(
-            "mem0_forget",
-            "/memories/{id}",
-            "Erases it, with its past.",
-            (of::<Mem0DoneForm>, |call| Box::pin(erase_one(call))),
-        )),
-        Route::get(
-            "mem0_history",
-            "/memories/{id}/history",
-            "What it said, oldest first.",
-            (of::<Vec<Mem0ChangeForm>>, |call| Box::pin(history(call))),
-        ),
+        .query(of::<OwnerQuery>)
+        .also(&ALL),
         Route::post(
             "mem0_search",
             "/search",
             "Finds memories, best first.",
             (of::<Mem0SearchForm>, of::<Mem0RowsForm>, |call| Box::pin(search(call))),
         )
-        .right(Right::Read),
+        .right(Right::Read)
+        .also(&["/search/", "/v1/memories/search", "/v1/memories/search/"])
+        .also(&[
+            "/v2/memories/search",
+            "/v2/memories/search/",
+            "/v3/memories/search",
+            "/v3/memories/search/",
+        ]),
+        Route::post(
+            "mem0_find",
+            "/v3/memories",
+            "What passes conditions, newest first, in pages.",
+            (of::<Mem0FindForm>, of::<Mem0PageForm<Mem0RowForm>>, |call| Box::pin(find(call))),
+        )
+        .right(Right::Read)
+        .query(of::<PagesQuery>)
+        .also(&["/v3/memories/", "/v2/memories", "/v2/memories/"]),
         Route::get(
             "mem0_reset",
             "/reset",
@@ -97,197 +120,203 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Whose memories.
-#[derive(Clone, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(rename = "Mem0Whose")]
-struct Whose {
-    /// A person's.
-    user_id: Option<String>,
-    /// An agent's.
-    agent_id: Option<String>,
-    /// A conversation's.
-    run_id: Option<String>,
-    /// Most memories, 1 to 1,000; 100 without it.
-    #[serde(alias = "top_k")]
-    limit: Option<u32>,
+fn of_a_memory() -> Vec<Route> {
+    const ONE: [&str; 3] = ["/memories/{id}/", "/v1/memories/{id}", "/v1/memories/{id}/"];
+    vec![
+        Route::get(
+            "mem0_get",
+            "/memories/{id}",
+            "A memory.",
+            (of::<Mem0RowForm>, |call| Box::pin(get(call))),
+        )
+        .also(&ONE),
+        Route::post(
+            "mem0_edit",
+            "/memories/{id}",
+            "Gives it other words or metadata; what was there becomes its past.",
+            (of::<Mem0EditForm>, of::<Mem0DoneForm>, |call| Box::pin(edit(call))),
+        )
+        .method(Method::PUT)
+        .also(&ONE),
+        erasing(Route::get(
+            "mem0_forget",
+            "/memories/{id}",
+            "Erases it, with its past.",
+            (of::<Mem0DoneForm>, |call| Box::pin(erase_one(call))),
+        ))
+        .query(of::<ForgetQuery>)
+        .also(&ONE),
+        Route::get(
+            "mem0_history",
+            "/memories/{id}/history",
+            "What it said, oldest first.",
+            (of::<Vec<Mem0ChangeForm>>, |call| Box::pin(history(call))),
+        )
+        .also(&[
+            "/memories/{id}/history/",
+            "/v1/memories/{id}/history",
+            "/v1/memories/{id}/history/",
+        ]),
+    ]
 }
 
-/// Turns that are to be remembered.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "Mem0Add")]
-struct Mem0AddForm {
-    /// One text, or turns, oldest first; what the system says is not stored.
-    messages: Value,
-    /// The person whose they are.
-    #[serde(default)]
-    user_id: Option<String>,
-    /// The agent whose they are.
-    #[serde(default)]
-    agent_id: Option<String>,
-    /// The conversation.
-    #[serde(default)]
-    run_id: Option<String>,
-    /// What else is to be kept.
-    #[serde(default)]
-    metadata: Option<BTreeMap<String, Value>>,
+fn of_clients() -> Vec<Route> {
+    vec![
+        Route::get(
+            "mem0_ping",
+            "/v1/ping",
+            "Whether the key is known.",
+            (of::<Mem0PingForm>, |call| Box::pin(async move { ping(call) })),
+        )
+        .also(&["/v1/ping/"]),
+        Route::get(
+            "mem0_entities",
+            "/v1/entities",
+            "Whose memories there are.",
+            (of::<Mem0PageForm<Mem0EntityForm>>, |call| Box::pin(entities(call))),
+        )
+        .query(of::<PagesQuery>)
+        .also(&["/v1/entities/"]),
+        erasing(Route::get(
+            "mem0_forget_entity",
+            "/v2/entities/{type}/{name}",
+            "Erases the memories of a person, an agent, an application or a run.",
+            (of::<Mem0DoneForm>, |call| Box::pin(erase_entity(call))),
+        ))
+        .also(&[
+            "/v2/entities/{type}/{name}/",
+            "/v1/entities/{type}/{name}",
+            "/v1/entities/{type}/{name}/",
+        ]),
+        Route::post(
+            "mem0_edit_batch",
+            "/v1/batch",
+            "Gives several memories other words or metadata.",
+            (of::<Mem0BatchForm>, of::<Mem0DoneForm>, |call| Box::pin(edit_batch(call))),
+        )
+        .method(Method::PUT)
+        .also(&["/v1/batch/"]),
+        erasing(Route::post(
+            "mem0_forget_batch",
+            "/v1/batch",
+            "Erases several memories, with their past.",
+            (of::<Mem0BatchForm>, of::<Mem0DoneForm>, |call| Box::pin(erase_batch(call))),
+        ))
+        .also(&["/v1/batch/"]),
+    ]
 }
 
-/// What became of turns.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Added")]
-struct Mem0AddedForm {
-    /// One for each that was stored.
-    results: Vec<Mem0EventForm>,
+/// Whose memories are meant.
+#[derive(Clone, Default)]
+struct Owner {
+    user: Option<String>,
+    agent: Option<String>,
+    app: Option<String>,
+    run: Option<String>,
 }
 
-/// A memory that was stored.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Event")]
-struct Mem0EventForm {
-    /// Its id.
-    id: String,
-    /// The words.
-    memory: String,
-    /// `ADD`; `NONE` of what is held back, which is no memory.
-    event: &'static str,
-    /// The rule that holds it back until a person releases it; `burst` where too much came within an hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    held_back: Option<String>,
-}
-
-/// Memories.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Rows")]
-struct Mem0RowsForm {
-    /// In the order of the answer.
-    results: Vec<Mem0RowForm>,
-}
-
-/// A memory.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Row")]
-struct Mem0RowForm {
-    /// Its id.
-    id: String,
-    /// The words.
-    memory: String,
-    /// SHA-256 of the words, in hexadecimal digits.
-    hash: String,
-    /// What its writer added.
-    metadata: mnemal_core::Metadata,
-    /// When it was said first.
-    created_at: String,
-    /// When its words changed last; none for the first ones.
-    updated_at: Option<String>,
-    /// The person whose it is.
-    user_id: Option<String>,
-    /// The agent whose it is.
-    agent_id: Option<String>,
-    /// The conversation.
-    run_id: Option<String>,
-    /// 0 to 1, of a search.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
-}
-
-/// Other words.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "Mem0Edit")]
-struct Mem0EditForm {
-    /// The words.
-    #[serde(alias = "data", alias = "memory")]
-    text: String,
-}
-
-/// What was done.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Done")]
-struct Mem0DoneForm {
-    /// In words.
-    message: &'static str,
-}
-
-/// A change of a memory.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Mem0Change")]
-struct Mem0ChangeForm {
-    /// The version.
-    id: String,
-    /// The memory.
-    memory_id: String,
-    /// What it said before; none for the first.
-    old_memory: Option<String>,
-    /// What it said then.
-    new_memory: String,
-    /// `ADD` or `UPDATE`.
-    event: &'static str,
-    /// When.
-    created_at: String,
-}
-
-/// What is looked for.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "Mem0Search")]
-struct Mem0SearchForm {
-    /// The question.
-    query: String,
-    /// A person's, an agent's, a conversation's; also in `filters`.
-    #[serde(flatten)]
-    whose: Whose,
-    /// `user_id`, `agent_id` and `run_id` once more.
-    #[serde(default)]
-    filters: Option<Whose>,
-}
-
-impl Whose {
-    fn is_said(&self) -> bool {
-        self.user_id.is_some() || self.agent_id.is_some() || self.run_id.is_some()
+impl Owner {
+    /// Reads the owners that `filters` names beside those of the request, and nothing else.
+    fn with_filters(mut self, filters: Option<&Value>) -> Result<Self, Problem> {
+        for (name, value) in filters.and_then(Value::as_object).into_iter().flatten() {
+            let place = format!("filters.{name}");
+            let text = match value {
+                Value::String(text) if text != "*" => text.clone(),
+                _ => return Err(Problem::invalid(format!("{place}: one name is meant here"))),
+            };
+            let known = match name.as_str() {
+                "user_id" => &mut self.user,
+                "agent_id" => &mut self.agent,
+                "app_id" => &mut self.app,
+                "run_id" => &mut self.run,
+                _ => {
+                    return Err(Problem::invalid(format!(
+                        "{place}: there are user_id, agent_id, app_id and run_id here"
+                    )));
+                }
+            };
+            if known.as_ref().is_some_and(|known| *known != text) {
+                return Err(Problem::invalid(format!("{place}: {name} is said twice, and not the same")));
+            }
+            *known = Some(text);
+        }
+        match filters {
+            None | Some(Value::Null | Value::Object(_)) => Ok(self),
+            Some(_) => Err(Problem::invalid("filters: an object is meant")),
+        }
     }
 
-    fn some(self) -> Result<Self, Problem> {
-        if self.is_said() {
-            return Ok(self);
-        }
-        Err(Problem::invalid("at least one of user_id, agent_id and run_id must be said"))
+    /// Makes sure that somebody is named.
+    fn named(self) -> Result<Self, Problem> {
+        if self.condition() == Condition::always() { Err(nobody()) } else { Ok(self) }
     }
 
-    fn limit(&self) -> Result<usize, Problem> {
-        let limit = self.limit.map_or(Ok(LIMIT), usize::try_from).unwrap_or_default();
-        if (1..=MOST).contains(&limit) {
-            return Ok(limit);
-        }
+    fn condition(&self) -> Condition {
+        let said = OWNERS.into_iter().zip([&self.user, &self.agent, &self.app, &self.run]);
+        let said = said.filter_map(|(name, value)| Some(Condition::is(name, value.as_deref()?)));
+        said.fold(Condition::always(), Condition::and)
+    }
+}
+
+/// What is said of a request that names nobody.
+fn nobody() -> Problem {
+    Problem::invalid(
+        "at least one of user_id, agent_id, app_id and run_id must be said, also within every part of an OR",
+    )
+}
+
+/// Reads conditions: owners of the request, and its filters.
+fn condition(owner: &Owner, filters: Option<&Value>) -> Result<Condition, Problem> {
+    let filters = match filters {
+        None | Some(Value::Null) => Condition::always(),
+        Some(filters) => Condition::read(filters, "filters")?,
+    };
+    let condition = owner.condition().and(filters);
+    if condition.names_owner() { Ok(condition) } else { Err(nobody()) }
+}
+
+/// Reads filters behind the question mark.
+fn filters(text: Option<&str>) -> Result<Option<Value>, Problem> {
+    let read = |text: &str| {
+        serde_json::from_str(text)
+            .map_err(|_| Problem::invalid("filters: a JSON object is meant, {\"user_id\": \"…\"}"))
+    };
+    text.map(read).transpose()
+}
+
+/// Reads how many are wanted.
+fn limit(limit: Option<u32>, top_k: Option<u32>) -> Result<usize, Problem> {
+    if limit.is_some() && top_k.is_some() && limit != top_k {
+        return Err(Problem::invalid("limit and top_k are two names of one number"));
+    }
+    let limit = limit.or(top_k).map_or(Ok(LIMIT), usize::try_from).unwrap_or_default();
+    if (1..=MOST).contains(&limit) {
+        Ok(limit)
+    } else {
         Err(Problem::invalid(format!("limit must be 1..={MOST}")))
     }
-
-    fn filter(&self) -> Result<LearningFilter, Problem> {
-        Ok(LearningFilter {
-            user: within(self.user_id.as_deref(), |name| UserId::new(name))?,
-            agent: within(self.agent_id.as_deref(), |name| AgentId::new(name))?,
-            ..LearningFilter::all()
-        })
-    }
-
-    /// Whether a row is of the conversation that is meant.
-    fn is_of_run(&self, row: &Learning) -> bool {
-        self.run_id.as_deref().is_none_or(|run| row.session.as_str() == run)
-    }
-
-    /// Returns what holds of them, newest first.
-    async fn rows(&self, memory: &Memory, call: &Call) -> Result<Vec<Learning>, Problem> {
-        let rows = memory.learnings(&self.filter()?, AsOf::present(call.host.now())).await?;
-        let mut rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
-        rows.retain(|row| self.is_of_run(row));
-        rows.sort_by_key(|row| (std::cmp::Reverse(row.created_at), row.id));
-        Ok(rows)
-    }
 }
 
-/// Makes sure that the routes are switched on, and returns the call in the only space that its key knows.
-fn inside(mut call: Call) -> Result<Call, Problem> {
-    if !call.host.settings.compat.mem0 {
-        return Err(Problem::not_found("no such route; see /openapi.json"));
+/// Makes sure that an answer is wanted in the form and of the kind that there is.
+fn expected(
+    output_format: Option<&str>,
+    version: Option<&str>,
+    show_expired: Option<bool>,
+) -> Result<(), Problem> {
+    if output_format.is_some_and(|format| format != "v1.1") {
+        return Err(Problem::invalid("output_format: answers have the form v1.1"));
     }
+    if version.is_some_and(|version| !["v1", "v2", "v3"].contains(&version)) {
+        return Err(Problem::invalid("version: there are v1, v2 and v3"));
+    }
+    if show_expired == Some(true) {
+        return Err(Problem::invalid("show_expired: what has ended is not told here"));
+    }
+    Ok(())
+}
+
+/// Returns the call in the only space that its key knows.
+fn inside(mut call: Call) -> Result<Call, Problem> {
     let Some([space]) = call.principal.spaces.only().map(Vec::as_slice) else {
         return Err(Problem::new("space_required", "these routes name no space")
             .hint("Use a key that knows one space: `mnemal -s SPACE key create`."));
@@ -327,46 +356,100 @@ async fn named(memory: &Memory, id: &str) -> Result<Learning, Problem> {
     }
 }
 
+/// What a turn says.
+struct Said {
+    role: String,
+    text: String,
+    speaker: Option<String>,
+}
+
 /// Returns what turns say, without those of the system and those without words.
-fn said(messages: &Value) -> Result<Vec<(String, String)>, Problem> {
+fn said(messages: Value) -> Result<Vec<Said>, Problem> {
     let turns = match messages {
-        Value::String(text) => return Ok(vec![("user".to_owned(), text.clone())]),
+        Value::String(text) => return Ok(vec![Said { role: "user".to_owned(), text, speaker: None }]),
+        Value::Object(_) => vec![messages],
         Value::Array(turns) => turns,
-        _ => return Err(Problem::invalid("messages must be a text or a list of turns")),
+        _ => return Err(Problem::invalid("messages: a text, a turn or a list of turns is meant")),
     };
     let mut said = Vec::new();
-    for (place, turn) in turns.iter().enumerate() {
-        let role = turn.get("role").and_then(Value::as_str).unwrap_or("user");
-        let content = turn.get("content").unwrap_or(&Value::Null);
-        let text = text_of(content).map_err(|problem| problem.inside(&format!("messages[{place}]")))?;
+    for (place, turn) in turns.into_iter().enumerate() {
+        let inside = |problem: Problem| problem.inside(&format!("messages[{place}]"));
+        let turn: TurnForm =
+            serde_json::from_value(turn).map_err(|wrong| inside(Problem::invalid(wrong.to_string())))?;
+        let role = turn.role.unwrap_or_else(|| "user".to_owned());
+        let text = text_of(&turn.content).map_err(inside)?;
         if role != "system" && !text.trim().is_empty() {
-            said.push((role.to_owned(), text));
+            said.push(Said { role, text, speaker: turn.name });
         }
     }
     Ok(said)
 }
 
+/// Reads when something was said: Unix seconds, or a time.
+fn timestamp(call: &Call, value: Option<&Value>) -> Result<Option<Timestamp>, Problem> {
+    let wrong = || Problem::new("invalid_time", "timestamp: Unix seconds or a time are meant");
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => call.time("timestamp", Some(text)),
+        Some(value) => {
+            let seconds =
+                value.as_i64().or_else(|| value.as_f64().map(|seconds| seconds as i64)).ok_or_else(wrong)?;
+            let micros = seconds.checked_mul(SECOND).ok_or_else(wrong)?;
+            Timestamp::from_micros(micros).map(Some).map_err(|_| wrong())
+        }
+    }
+}
+
+/// Reads the last day on which something holds, and returns the moment after it.
+fn end(call: &Call, day: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    let Some(day) = day else { return Ok(None) };
+    let wrong =
+        || Problem::new("invalid_time", "expiration_date: a day from today on is meant, such as 2027-01-31");
+    let date: jiff::civil::Date = day.parse().map_err(|_| wrong())?;
+    let begin = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| wrong())?.timestamp().as_microsecond();
+    let end = Timestamp::from_micros(begin.saturating_add(DAY)).map_err(|_| wrong())?;
+    if end > call.host.now() { Ok(Some(end)) } else { Err(wrong()) }
+}
+
+/// Returns the metadata of a writer as it is stored, without the names that are used here.
+fn stored(metadata: Fields) -> Result<Metadata, Problem> {
+    if let Some(name) = metadata.keys().find(|name| name.starts_with(OWN_FIELDS)) {
+        return Err(Problem::invalid(format!(
+            "metadata.{name}: names that begin with {OWN_FIELDS} are used here"
+        )));
+    }
+    Ok(wire::stored(metadata)?)
+}
+
 async fn add(call: Call) -> Result<Reply, Problem> {
     let form: Mem0AddForm = call.body()?;
     let call = inside(call)?;
-    let whose =
-        Whose { user_id: form.user_id, agent_id: form.agent_id, run_id: form.run_id, limit: None }.some()?;
+    expected(form.output_format.as_deref(), form.version.as_deref(), None)?;
+    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let owner = owner.with_filters(form.filters.as_ref())?.named()?;
     let (user, agent, run) = (
-        whose.user_id.as_deref().map(UserId::new).transpose()?,
-        whose.agent_id.as_deref().map(AgentId::new).transpose()?,
-        whose.run_id.as_deref().map(SessionId::new).transpose()?,
+        owner.user.as_deref().map(UserId::new).transpose()?,
+        owner.agent.as_deref().map(AgentId::new).transpose()?,
+        owner.run.as_deref().map(SessionId::new).transpose()?,
     );
-    let said = said(&form.messages)?;
+    let (at, end) =
+        (timestamp(&call, form.timestamp.as_ref())?, end(&call, form.expiration_date.as_deref())?);
+    let mut kept = stored(form.metadata.unwrap_or_default())?;
+    kept.extend(owner.app.map(|app| (APP.to_owned(), app)));
+    kept.extend(owner.run.filter(|run| run == NO_RUN).map(|run| (RUN.to_owned(), run)));
+    let said = said(form.messages)?;
     let memory = call.memory_or_new().await?;
     let mut results = Vec::new();
-    for (place, (role, text)) in said.into_iter().enumerate() {
+    for (place, Said { role, text, speaker }) in said.into_iter().enumerate() {
         let ((id, key), channel) = (new_key()?, ChannelId::new(CHANNEL)?);
-        let stored = memory.remember(text.clone()).key(key).message(|mut message| {
-            message = message.channel(channel).metadata("role", role);
-            for (name, value) in form.metadata.iter().flatten() {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                message = message.metadata(name.as_str(), value);
-            }
+        let speaker = speaker.map(Speaker::new).transpose()?;
+        let zone = at.map(|at| call.place(None, at)).transpose()?;
+        let mut request = memory.remember(text.clone()).key(key);
+        if let Some(end) = end {
+            request = request.expires_at(end);
+        }
+        let request = request.message(|mut message| {
+            message = filed(message.channel(channel), kept.clone()).metadata(ROLE, role);
             if let Some(user) = user.clone() {
                 message = message.user_id(user);
             }
@@ -376,12 +459,18 @@ async fn add(call: Call) -> Result<Reply, Problem> {
             if let Some(run) = run.clone() {
                 message = message.session(run);
             }
+            if let Some(speaker) = speaker {
+                message = message.speaker(speaker);
+            }
+            if let (Some(at), Some(zone)) = (at, zone) {
+                message = message.occurred_at(at, zone);
+            }
             match &call.idempotency_key {
                 Some(key) => message.idempotency_key(format!("{key}#{place}")),
                 None => message,
             }
         });
-        let stored = stored.await?;
+        let stored = request.await?;
         call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
         // What a rule holds back is stored, and is no memory: its id is that of the event, which can be released.
         match &stored.held_back {
@@ -398,78 +487,228 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&Mem0AddedForm { results })
 }
 
-async fn row(memory: &Memory, row: &Learning, score: Option<f32>) -> Result<Mem0RowForm, Problem> {
+/// Adds fields to a message.
+fn filed(message: Message, fields: Metadata) -> Message {
+    fields.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
+}
+
+/// Returns the fields of the events in which rows were read last: what is stored again in the same words may have others.
+async fn kept(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
+    let events: Vec<EventId> = rows.iter().filter_map(|row| Some(row.sources.last()?.event)).collect();
+    let found = memory.events(&events).await?;
+    let kept = |event: &Event| Some((event.id, event.kept()?.metadata.clone()));
+    Ok(found.iter().filter_map(kept).collect())
+}
+
+/// Returns memories with how they are told.
+async fn told(memory: &Memory, rows: Vec<Learning>) -> Result<Vec<Told>, Problem> {
+    let mut fields = kept(memory, &rows).await?;
+    let mut told = Vec::new();
+    for row in rows {
+        let source = row.sources.last().map(|source| source.event);
+        let kept = source.and_then(|event| fields.remove(&event)).unwrap_or_default();
+        let form = form(memory, &row, &kept).await?;
+        told.push(Told { row, form });
+    }
+    Ok(told)
+}
+
+async fn form(memory: &Memory, row: &Learning, kept: &Metadata) -> Result<Mem0RowForm, Problem> {
     let first = match &row.key {
         Some(key) if row.version > 1 => memory.history(key).await?.into_iter().next_back(),
         _ => None,
     };
-    let source = row.sources.first().map(|source| source.event);
-    let metadata = match source {
-        Some(event) => memory.get(event).await?.kept().map(|kept| kept.metadata.clone()).unwrap_or_default(),
-        None => mnemal_core::Metadata::new(),
+    let own = |name: &str| kept.get(name).cloned();
+    let run = Some(row.session.to_string()).filter(|run| run != NO_RUN).or_else(|| own(RUN));
+    let metadata = wire::told(kept).into_iter().filter(|(name, _)| !name.starts_with(OWN_FIELDS));
+    let last_day = |end: Timestamp| {
+        let last = Timestamp::from_micros(end.as_micros().saturating_sub(1)).ok()?.to_string();
+        last.split('T').next().map(str::to_owned)
     };
     Ok(Mem0RowForm {
         id: wire_id(row),
         memory: row.content.clone(),
         hash: hex(&Sha256::digest(row.content.as_bytes())),
-        metadata,
+        metadata: metadata.collect(),
         created_at: first.as_ref().map_or(row.created_at, |first| first.created_at).to_string(),
         updated_at: first.map(|_| row.created_at.to_string()),
         user_id: row.user.as_ref().map(ToString::to_string),
         agent_id: row.agent.as_ref().map(ToString::to_string),
-        run_id: Some(row.session.to_string()),
-        score,
+        app_id: own(APP),
+        run_id: run,
+        role: own(ROLE),
+        expiration_date: row.expires_at.and_then(last_day),
+        score: None,
     })
 }
 
-async fn list(call: Call) -> Result<Reply, Problem> {
-    let whose: Whose = call.query()?;
-    let call = inside(call)?;
-    let (whose, memory) = (whose.some()?, call.memory_or_new().await?);
-    let limit = whose.limit()?;
-    let mut results = Vec::new();
-    for found in whose.rows(&memory, &call).await?.iter().take(limit) {
-        results.push(row(&memory, found, None).await?);
+/// Returns the rows that can pass a condition.
+fn narrowed(condition: &Condition) -> Result<LearningFilter, Problem> {
+    Ok(LearningFilter {
+        user: within(condition.fixed("user_id"), |name| UserId::new(name))?,
+        agent: within(condition.fixed("agent_id"), |name| AgentId::new(name))?,
+        ..LearningFilter::all()
+    })
+}
+
+/// Returns what holds and passes a condition, newest first.
+async fn passing(call: &Call, memory: &Memory, condition: &Condition) -> Result<Vec<Told>, Problem> {
+    let rows = memory.learnings(&narrowed(condition)?, AsOf::present(call.host.now())).await?;
+    let rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
+    let mut told = told(memory, rows).await?;
+    told.retain(|one| condition.passes(&one.form.named()));
+    told.sort_by_key(|one| (std::cmp::Reverse(one.row.created_at), one.row.id));
+    Ok(told)
+}
+
+/// Returns a row with the fields that are wanted.
+fn wanted(form: &Mem0RowForm, fields: Option<&[String]>) -> Result<Value, Problem> {
+    let wrong = |_| Problem::new("internal", "the answer cannot be written");
+    let row = serde_json::to_value(form).map_err(wrong)?;
+    let (Some(fields), Value::Object(row)) = (fields, &row) else { return Ok(row) };
+    let mut some = Map::new();
+    for name in fields {
+        let value = row
+            .get(name)
+            .ok_or_else(|| Problem::invalid(format!("fields: no field {name:?} in a memory")))?;
+        some.insert(name.clone(), value.clone());
     }
+    Ok(Value::Object(some))
+}
+
+async fn list(call: Call) -> Result<Reply, Problem> {
+    let query: ListQuery = call.query()?;
+    let call = inside(call)?;
+    let limit = limit(query.limit, query.top_k)?;
+    let owner = Owner { user: query.user_id, agent: query.agent_id, app: query.app_id, run: query.run_id };
+    let condition = condition(&owner, filters(query.filters.as_deref())?.as_ref())?;
+    let memory = call.memory_or_new().await?;
+    let found = passing(&call, &memory, &condition).await?;
+    let results = found.iter().take(limit).map(|one| wanted(&one.form, None)).collect::<Result<_, _>>()?;
     Reply::ok(&Mem0RowsForm { results })
+}
+
+/// Which part of a list is wanted.
+struct Pages {
+    page: usize,
+    size: usize,
+}
+
+impl Pages {
+    fn read(query: &PagesQuery) -> Result<Self, Problem> {
+        let page = usize::try_from(query.page.unwrap_or(1)).unwrap_or_default();
+        if page == 0 {
+            return Err(Problem::invalid("page: the first is 1"));
+        }
+        let size = query.page_size.map_or(Ok(LIMIT), usize::try_from).unwrap_or_default();
+        if (1..=MOST).contains(&size) {
+            return Ok(Self { page, size });
+        }
+        Err(Problem::invalid(format!("page_size must be 1..={MOST}")))
+    }
+
+    /// Cuts a list; the pages around are below a path.
+    fn cut<T>(&self, path: &str, all: Vec<T>) -> Mem0PageForm<T> {
+        let count = all.len();
+        let skip = (self.page - 1).saturating_mul(self.size);
+        let at = |page: usize| format!("{path}?page={page}&page_size={}", self.size);
+        let is_last = skip.saturating_add(self.size) >= count;
+        Mem0PageForm {
+            count,
+            next: (!is_last).then(|| at(self.page + 1)),
+            previous: (self.page > 1).then(|| at(self.page - 1)),
+            results: all.into_iter().skip(skip).take(self.size).collect(),
+        }
+    }
+}
+
+async fn find(call: Call) -> Result<Reply, Problem> {
+    let (query, form): (PagesQuery, Mem0FindForm) = (call.query()?, call.body()?);
+    let call = inside(call)?;
+    expected(form.output_format.as_deref(), None, form.show_expired)?;
+    latest(form.latest_only)?;
+    let pages = Pages::read(&query)?;
+    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let mut condition = condition(&owner, form.filters.as_ref())?;
+    for (name, day, operator) in
+        [("start_date", &form.start_date, "gte"), ("end_date", &form.end_date, "lte")]
+    {
+        let Some(day) = day else { continue };
+        call.time(name, Some(day))?;
+        let bound = serde_json::json!({"created_at": {operator: day}});
+        condition = condition.and(Condition::read(&bound, name)?);
+    }
+    let memory = call.memory_or_new().await?;
+    let found = passing(&call, &memory, &condition).await?;
+    let rows: Vec<&Mem0RowForm> = found.iter().map(|one| &one.form).collect();
+    let page = pages.cut(call.uri.path(), rows);
+    let results =
+        page.results.iter().map(|row| wanted(row, form.fields.as_deref())).collect::<Result<Vec<_>, _>>()?;
+    Reply::ok(&Mem0PageForm { count: page.count, next: page.next, previous: page.previous, results })
+}
+
+/// Makes sure that no older versions are wanted.
+fn latest(latest_only: Option<bool>) -> Result<(), Problem> {
+    if latest_only == Some(false) {
+        return Err(Problem::invalid(
+            "latest_only: older versions are told by the history of a memory alone",
+        ));
+    }
+    Ok(())
 }
 
 async fn get(call: Call) -> Result<Reply, Problem> {
     let call = inside(call)?;
     let memory = call.memory_or_new().await?;
     let found = named(&memory, call.name(1)).await?;
-    Reply::ok(&row(&memory, &found, None).await?)
+    if found.status != LearningStatus::Active || found.expires_at.is_some_and(|end| end <= call.host.now()) {
+        return Err(Problem::not_found(format!("no memory {:?} holds", call.name(1))));
+    }
+    let found = told(&memory, vec![found]).await?;
+    Reply::ok(&found.first().map(|one| &one.form))
 }
 
 async fn search(call: Call) -> Result<Reply, Problem> {
     let form: Mem0SearchForm = call.body()?;
     let call = inside(call)?;
-    let (asked, filters) = (form.whose, form.filters.unwrap_or_default());
-    let whose = Whose {
-        user_id: asked.user_id.or(filters.user_id),
-        agent_id: asked.agent_id.or(filters.agent_id),
-        run_id: asked.run_id.or(filters.run_id),
-        limit: asked.limit.or(filters.limit),
-    };
-    let (limit, memory) = (whose.limit()?, call.memory_or_new().await?);
+    if form.query.trim().is_empty() {
+        return Err(Problem::invalid("query: it is empty"));
+    }
+    expected(form.output_format.as_deref(), form.version.as_deref(), form.show_expired)?;
+    latest(form.latest_only)?;
+    let least = form.threshold.unwrap_or_default();
+    if !(0.0..=1.0).contains(&least) {
+        return Err(Problem::invalid("threshold: a number from 0 to 1 is meant"));
+    }
+    let limit = limit(form.limit, form.top_k)?;
+    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let mut condition = condition(&owner, form.filters.as_ref())?;
+    if let Some(metadata) = &form.metadata {
+        condition = condition.and(Condition::of_metadata(metadata, "metadata")?);
+    }
+    let memory = call.memory_or_new().await?;
+    let run = condition.fixed("run_id").filter(|run| *run != NO_RUN);
     let filter = EventFilter {
         roles: Within::Only(vec![Role::Decision]),
-        user: within(whose.user_id.as_deref(), |name| UserId::new(name))?,
-        session: within(whose.run_id.as_deref(), |name| SessionId::new(name))?,
+        user: within(condition.fixed("user_id"), |name| UserId::new(name))?,
+        session: within(run, |name| SessionId::new(name))?,
         ..EventFilter::live()
     };
+    let look_at = if condition.asks_more_than_owners() { MOST } else { (limit * LOOK_AT).min(MOST) };
     let desk = call.host.desks.take().await?;
-    let found = memory.recall(&form.query).filter(filter).limit((limit * LOOK_AT).min(MOST)).await?;
+    let found = memory.recall(&form.query).filter(filter).limit(look_at).await?;
     drop(desk);
-    let rows = whose.rows(&memory, &call).await?;
-    let by_event: HashMap<EventId, &Learning> =
-        rows.iter().flat_map(|row| row.sources.iter().map(move |source| (source.event, row))).collect();
-    let mut results: Vec<Mem0RowForm> = Vec::new();
-    for hit in &found.hits {
-        let Some(known) = by_event.get(&hit.event.id) else { continue };
-        let is_new = results.iter().all(|one| one.id != wire_id(known));
-        if is_new && results.len() < limit {
-            results.push(row(&memory, known, Some(hit.score.get())).await?);
+    let mut rows = passing(&call, &memory, &condition).await?;
+    let mut places = HashMap::new();
+    for (place, one) in rows.iter().enumerate() {
+        places.extend(one.row.sources.iter().map(|source| (source.event, place)));
+    }
+    let mut results = Vec::new();
+    for hit in found.hits.iter().filter(|hit| hit.score.get() >= least) {
+        let Some(one) = places.get(&hit.event.id).and_then(|place| rows.get_mut(*place)) else { continue };
+        if one.form.score.is_none() && results.len() < limit {
+            one.form.score = Some(hit.score.get());
+            results.push(wanted(&one.form, form.fields.as_deref())?);
         }
     }
     Reply::ok(&Mem0RowsForm { results })
@@ -478,19 +717,52 @@ async fn search(call: Call) -> Result<Reply, Problem> {
 async fn edit(call: Call) -> Result<Reply, Problem> {
     let form: Mem0EditForm = call.body()?;
     let call = inside(call)?;
-    if form.text.trim().is_empty() {
+    let memory = call.memory_or_new().await?;
+    let id = call.name(1).to_owned();
+    change(&call, &memory, &id, form).await?;
+    Reply::ok(&Mem0DoneForm { message: "Memory updated successfully!".to_owned() })
+}
+
+/// Stores a memory anew under its key.
+async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> Result<(), Problem> {
+    if form.text.is_none()
+        && form.metadata.is_none()
+        && form.expiration_date.is_none()
+        && form.timestamp.is_none()
+    {
+        return Err(Problem::invalid(
+            "at least one of text, metadata, timestamp and expiration_date must be said",
+        ));
+    }
+    if form.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
         return Err(Problem::invalid("text is empty"));
     }
-    let memory = call.memory_or_new().await?;
-    let before = named(&memory, call.name(1)).await?;
-    let source = before.sources.first().map(|source| source.event);
-    let kept = match source {
-        Some(event) => memory.get(event).await?.kept().map(|kept| kept.metadata.clone()),
-        None => None,
+    let before = named(memory, id).await?;
+    let mut fields =
+        kept(memory, std::slice::from_ref(&before)).await?.into_values().next().unwrap_or_default();
+    if let Some(metadata) = form.metadata {
+        let mut all = wire::told(&fields);
+        all.extend(metadata.into_iter().map(|(name, value)| (name, value)));
+        let own: BTreeMap<String, String> =
+            fields.into_iter().filter(|(name, _)| name.starts_with(OWN_FIELDS)).collect();
+        all.retain(|name, _| !own.contains_key(name));
+        fields = stored(all)?;
+        fields.extend(own);
+    }
+    let ends = match &form.expiration_date {
+        Some(day) => end(call, day.as_deref())?,
+        None => before.expires_at,
     };
+    let at = timestamp(call, form.timestamp.as_ref())?;
+    let zone = at.map(|at| call.place(None, at)).transpose()?;
     let channel = ChannelId::new(CHANNEL)?;
-    let mut request = memory.remember(form.text).key(key_of(&before)?).kind(before.kind);
+    let text = form.text.unwrap_or_else(|| before.content.clone());
+    let mut request = memory.remember(text).key(key_of(&before)?).kind(before.kind);
     request = request.category(before.category.clone()).importance(before.importance);
+    request = before.tags.iter().cloned().fold(request, mnemal::RememberCall::tag);
+    if let Some(ends) = ends {
+        request = request.expires_at(ends);
+    }
     let request = request.message(|mut message| {
         message = message.channel(channel).session(before.session.clone());
         if let Some(user) = before.user.clone() {
@@ -499,17 +771,37 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
         if let Some(agent) = before.agent.clone() {
             message = message.agent_id(agent);
         }
-        let kept = kept.unwrap_or_default().into_iter();
-        kept.fold(message, |message, (name, value)| message.metadata(name, value))
+        if let Some(speaker) = before.speaker.clone() {
+            message = message.speaker(speaker);
+        }
+        if let (Some(at), Some(zone)) = (at, zone) {
+            message = message.occurred_at(at, zone);
+        }
+        filed(message, fields)
     });
     let stored = request.await?;
     call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
-    let message = if stored.held_back.is_none() {
-        "Memory updated successfully!"
-    } else {
-        "Memory stays as it was: the new words are held back until a person releases them."
+    if let Some(rule) = &stored.held_back {
+        return Err(Problem::new(
+            "conflict",
+            format!(
+                "the memory stays as it was: the rule {rule} holds the new words back as {}",
+                stored.event
+            ),
+        )
+        .hint("A person looks at it and releases it: `mnemal review`."));
+    }
+    let holds = match stored.id {
+        Some(row) => memory.learning(&row.to_string()).await?.status == LearningStatus::Active,
+        None => true,
     };
-    Reply::ok(&Mem0DoneForm { message })
+    if holds {
+        return Ok(());
+    }
+    Err(Problem::new(
+        "conflict",
+        "the memory stays as it was: it is the user's own word, which an agent's does not replace",
+    ))
 }
 
 async fn history(call: Call) -> Result<Reply, Problem> {
@@ -552,26 +844,124 @@ async fn forget(memory: &Memory, rows: &[Learning]) -> Result<(), Problem> {
 }
 
 async fn erase_one(call: Call) -> Result<Reply, Problem> {
+    let ForgetQuery { delete_linked: _ } = call.query()?;
     let call = inside(call)?;
     let memory = call.memory_or_new().await?;
     let row = named(&memory, call.name(1)).await?;
     forget(&memory, &[row]).await?;
-    Reply::ok(&Mem0DoneForm { message: "Memory deleted successfully!" })
+    Reply::ok(&Mem0DoneForm { message: "Memory deleted successfully!".to_owned() })
+}
+
+/// Erases what passes a condition, also what holds no more.
+async fn erase(memory: &Memory, condition: &Condition) -> Result<(), Problem> {
+    let rows = memory.all_learnings(&narrowed(condition)?).await?;
+    let rows: Vec<Learning> = told(memory, rows)
+        .await?
+        .into_iter()
+        .filter(|one| condition.passes(&one.form.named()))
+        .map(|one| one.row)
+        .collect();
+    forget(memory, &rows).await
 }
 
 async fn erase_all(call: Call) -> Result<Reply, Problem> {
-    let whose: Whose = call.query()?;
+    let query: OwnerQuery = call.query()?;
     let call = inside(call)?;
-    let (whose, memory) = (whose.some()?, call.memory_or_new().await?);
-    let mut rows = memory.all_learnings(&whose.filter()?).await?;
-    rows.retain(|row| whose.is_of_run(row));
-    forget(&memory, &rows).await?;
-    Reply::ok(&Mem0DoneForm { message: "All relevant memories deleted" })
+    let owner = Owner { user: query.user_id, agent: query.agent_id, app: query.app_id, run: query.run_id };
+    let owner = owner.with_filters(filters(query.filters.as_deref())?.as_ref())?.named()?;
+    erase(&call.memory_or_new().await?, &owner.condition()).await?;
+    Reply::ok(&Mem0DoneForm { message: "All relevant memories deleted".to_owned() })
 }
 
 async fn reset(call: Call) -> Result<Reply, Problem> {
     let call = inside(call)?;
     let memory = call.memory_or_new().await?;
     forget(&memory, &memory.all_learnings(&LearningFilter::all()).await?).await?;
-    Reply::ok(&Mem0DoneForm { message: "All memories reset" })
+    Reply::ok(&Mem0DoneForm { message: "All memories reset".to_owned() })
+}
+
+fn ping(call: Call) -> Result<Reply, Problem> {
+    let call = inside(call)?;
+    let project_id = call.name(0).to_owned();
+    Reply::ok(&Mem0PingForm { status: "ok", project_id, org_id: mnemal::PRODUCT, user_email: None })
+}
+
+async fn entities(call: Call) -> Result<Reply, Problem> {
+    let pages = Pages::read(&call.query()?)?;
+    let call = inside(call)?;
+    let memory = call.memory_or_new().await?;
+    let mut known: BTreeMap<(&'static str, String), Mem0EntityForm> = BTreeMap::new();
+    for Told { form, .. } in passing(&call, &memory, &Condition::always()).await? {
+        let changed = form.updated_at.unwrap_or_else(|| form.created_at.clone());
+        let owners =
+            [("user", form.user_id), ("agent", form.agent_id), ("app", form.app_id), ("run", form.run_id)];
+        for (r#type, name) in owners.into_iter().filter_map(|(r#type, name)| Some((r#type, name?))) {
+            let entry = known.entry((r#type, name.clone())).or_insert_with(|| Mem0EntityForm {
+                id: name.clone(),
+                name,
+                r#type,
+                total_memories: 0,
+                created_at: form.created_at.clone(),
+                updated_at: changed.clone(),
+            });
+            entry.total_memories += 1;
+            if form.created_at < entry.created_at {
+                entry.created_at.clone_from(&form.created_at);
+            }
+            if changed > entry.updated_at {
+                entry.updated_at.clone_from(&changed);
+            }
+        }
+    }
+    Reply::ok(&pages.cut(call.uri.path(), known.into_values().collect()))
+}
+
+async fn erase_entity(call: Call) -> Result<Reply, Problem> {
+    let call = inside(call)?;
+    let (kind, name) = (call.name(1), call.name(2).to_owned());
+    let owned = OWNERS.into_iter().find(|owner| owner.strip_suffix("_id") == Some(kind));
+    let owned = owned
+        .ok_or_else(|| Problem::not_found(format!("no type {kind:?}; there are user, agent, app and run")))?;
+    erase(&call.memory_or_new().await?, &Condition::is(owned, name)).await?;
+    Reply::ok(&Mem0DoneForm { message: "Entity deleted successfully!".to_owned() })
+}
+
+/// Returns the memories of a batch, all of which there must be.
+async fn batch(memory: &Memory, form: &Mem0BatchForm) -> Result<Vec<Learning>, Problem> {
+    if form.memories.is_empty() || form.memories.len() > BATCH {
+        return Err(Problem::invalid(format!("memories: 1..={BATCH} are meant")));
+    }
+    let mut rows = Vec::new();
+    for (place, one) in form.memories.iter().enumerate() {
+        let inside = |problem: Problem| problem.inside(&format!("memories[{place}]"));
+        rows.push(named(memory, &one.memory_id).await.map_err(inside)?);
+    }
+    Ok(rows)
+}
+
+async fn edit_batch(call: Call) -> Result<Reply, Problem> {
+    let form: Mem0BatchForm = call.body()?;
+    let call = inside(call)?;
+    let memory = call.memory_or_new().await?;
+    let count = batch(&memory, &form).await?.len();
+    for (place, one) in form.memories.into_iter().enumerate() {
+        let inside =
+            |problem: Problem| problem.inside(&format!("memories[{place}], those before are changed"));
+        let form =
+            Mem0EditForm { text: one.text, metadata: one.metadata, timestamp: None, expiration_date: None };
+        change(&call, &memory, &one.memory_id, form).await.map_err(inside)?;
+    }
+    Reply::ok(&Mem0DoneForm { message: format!("Successfully updated {count} memories") })
+}
+
+async fn erase_batch(call: Call) -> Result<Reply, Problem> {
+    let form: Mem0BatchForm = call.body()?;
+    let call = inside(call)?;
+    if let Some(place) = form.memories.iter().position(|one| one.text.is_some() || one.metadata.is_some()) {
+        return Err(Problem::invalid(format!("memories[{place}]: memory_id alone is meant here")));
+    }
+    let memory = call.memory_or_new().await?;
+    let rows = batch(&memory, &form).await?;
+    forget(&memory, &rows).await?;
+    Reply::ok(&Mem0DoneForm { message: format!("Successfully deleted {} memories", rows.len()) })
 }

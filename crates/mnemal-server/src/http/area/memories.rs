@@ -1,18 +1,21 @@
 //! Memories: notes and what was learnt, by id, by key, by kind.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use hyper::{Method, StatusCode};
 use mnemal::{Memory, RememberCall};
 use mnemal_core::{
-    AsOf, Category, ChannelId, Decision, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
-    Level, NoteKey, NoteTarget, Scored, Selector, SessionId, Tag, Timestamp, UserId,
+    AsOf, Category, ChannelId, Decision, EventId, Importance, Learning, LearningFilter, LearningKind,
+    LearningStatus, Level, Metadata, NoteKey, NoteTarget, Scored, Selector, SessionId, Tag, Timestamp,
+    UserId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::auth::{Class, Right, hex};
+use crate::http::area::condition::Condition;
 use crate::http::area::{events, forget, of};
 use crate::http::call::{CHANNEL, Call};
 use crate::http::cursor::PageForm;
@@ -21,7 +24,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::limits::LONGEST_MEMORY;
 use crate::mcp::token;
-use crate::wire::{EXPIRED, ErasureForm, MemoryForm, StoredForm, status};
+use crate::wire::{EXPIRED, ErasureForm, Fields, MemoryForm, StoredForm, status, stored, told};
 
 /// The time in which the same note without a key is stored once. Source: SURFACES 6.4, 10 minutes.
 const WINDOW: Duration = Duration::from_mins(10);
@@ -83,7 +86,7 @@ fn records() -> Vec<Route> {
         Route::post(
             "memory_edit",
             "/v1/spaces/{space}/memories/{id}",
-            "Makes a new version of it; it needs a key for that.",
+            "Makes a new version of it; one without a key is stored anew, and the old one put away.",
             (of::<PatchForm>, of::<StoredForm>, |call| Box::pin(edit(call))),
         )
         .method(Method::PATCH),
@@ -196,9 +199,9 @@ struct NewMemoryForm {
     /// an hour. Not with the key of an agent.
     #[serde(default)]
     writer: Option<String>,
-    /// What else is to be kept.
+    /// What else is to be kept, as JSON values.
     #[serde(default)]
-    metadata: mnemal_core::Metadata,
+    metadata: Fields,
 }
 
 /// What is to be different in a new version; what is left out stays.
@@ -227,6 +230,9 @@ struct PatchForm {
     /// As where a memory is stored: `agent` without it, or `application`.
     #[serde(default)]
     writer: Option<String>,
+    /// All of what else is to be kept.
+    #[serde(default)]
+    metadata: Option<Fields>,
 }
 
 /// Which memories.
@@ -255,6 +261,9 @@ struct MemoriesQuery {
     until: Option<String>,
     /// Whose words hold this text, whatever the case.
     q: Option<String>,
+    /// Conditions on the metadata as a JSON object: `{"topic": "tea", "n": {"gt": 3}}`, with the operators `eq`, `ne`, `gt`, `gte`,
+    /// `lt`, `lte`, `in`, `nin`, `contains` and `icontains`, and `"*"` for any value.
+    metadata: Option<String>,
 }
 
 /// Which memories are to be erased.
@@ -352,6 +361,7 @@ async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
     let (mut request, channel) = written(call, request, form.writer.as_deref())?;
     let session = form.session.map(SessionId::new).transpose()?;
     let user = form.user.map(UserId::new).transpose()?;
+    let metadata = stored(form.metadata)?;
     let idempotency_key = call.idempotency_key.clone();
     let has_own_key = idempotency_key.is_some();
     request = request.message(|mut message| {
@@ -365,7 +375,7 @@ async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
         if let Some(key) = idempotency_key {
             message = message.idempotency_key(key);
         }
-        form.metadata.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
+        metadata.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
     });
     let stored = if has_own_key || key.is_some() { request.await? } else { request.once(WINDOW).await? };
     answer(call, &memory, key.as_ref(), &stored).await
@@ -523,9 +533,47 @@ async fn list(call: Call) -> Result<Reply, Problem> {
             && until.is_none_or(|until| row.occurred_at < until)
             && wanted.as_ref().is_none_or(|words| row.content.to_lowercase().contains(words))
     });
-    let forms = rows.iter().map(|row| MemoryForm::new(&memory, row, now));
-    let (items, next_cursor) = page.cut(&memory, forms);
-    Reply::ok(&PageForm { items, next_cursor, gaps: Vec::new() })
+    if let Some(text) = &query.metadata {
+        let conditions: serde_json::Value = serde_json::from_str(text)
+            .map_err(|wrong| Problem::invalid(format!("metadata: a JSON object is meant: {wrong}")))?;
+        let condition = Condition::of_metadata(&conditions, "metadata")?;
+        let kept = kept(&memory, &rows).await?;
+        rows.retain(|row| {
+            source_of(row).and_then(|event| kept.get(&event)).is_some_and(|kept| condition.takes(kept))
+        });
+    }
+    let (rows, next_cursor) = page.cut(&memory, rows);
+    Reply::ok(&PageForm { items: forms(&memory, &rows, now).await?, next_cursor, gaps: Vec::new() })
+}
+
+fn source_of(row: &Learning) -> Option<EventId> {
+    row.sources.last().map(|source| source.event)
+}
+
+/// Returns the metadata of the events in which rows were read last: what is stored again in the same words may have other one.
+async fn kept(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
+    let events: Vec<EventId> = rows.iter().filter_map(source_of).collect();
+    let found = memory.events(&events).await?;
+    Ok(found.into_iter().filter_map(|event| Some((event.id, event.kept()?.metadata.clone()))).collect())
+}
+
+/// Returns the forms of memories together with their metadata.
+async fn forms(memory: &Memory, rows: &[Learning], now: Timestamp) -> Result<Vec<MemoryForm>, Problem> {
+    let kept = kept(memory, rows).await?;
+    let form = |row: &Learning| {
+        let metadata = source_of(row).and_then(|event| kept.get(&event)).map(told);
+        MemoryForm {
+            metadata: metadata.filter(|fields| !fields.is_empty()),
+            ..MemoryForm::new(memory, row, now)
+        }
+    };
+    Ok(rows.iter().map(form).collect())
+}
+
+/// Answers with one memory.
+async fn shown(memory: &Memory, row: Learning, now: Timestamp) -> Result<Reply, Problem> {
+    let forms = forms(memory, &[row], now).await?;
+    Reply::ok(&forms.first())
 }
 
 /// Returns the memory that a path names: by its id, or that of the event that stored it.
@@ -542,10 +590,11 @@ async fn keyed(memory: &Memory, key: &str) -> Result<Learning, Problem> {
         Err(wrong) => return Err(Problem::not_found(wrong.what())),
     };
     match versions {
-        Ok(versions) => versions
-            .into_iter()
-            .next()
-            .ok_or_else(|| Problem::not_found(format!("no memory with key {key:?}"))),
+        // A version that did not take effect is newer than the one that holds.
+        Ok(versions) => {
+            let holds = versions.iter().find(|row| row.status == LearningStatus::Active).or(versions.first());
+            holds.cloned().ok_or_else(|| Problem::not_found(format!("no memory with key {key:?}")))
+        }
         Err(error) if error.kind() == mnemal_core::ErrorKind::NotFound => {
             let known = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
             let keys = known.iter().filter_map(|row| row.key.as_ref()).map(NoteKey::as_str);
@@ -560,13 +609,19 @@ async fn keyed(memory: &Memory, key: &str) -> Result<Learning, Problem> {
 async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let row = named(&memory, call.name(1)).await?;
-    Reply::ok(&MemoryForm::new(&memory, &row, call.host.now()))
+    shown(&memory, row, call.host.now()).await
 }
 
 async fn get_by_key(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let row = keyed(&memory, call.name(1)).await?;
-    Reply::ok(&MemoryForm::new(&memory, &row, call.host.now()))
+    if let Some(end) = row.expires_at.filter(|end| *end <= call.host.now()) {
+        return Err(Problem::not_found(format!(
+            "the memory with key {:?} has expired: it ended at {end}",
+            call.name(1)
+        )));
+    }
+    shown(&memory, row, call.host.now()).await
 }
 
 async fn history(call: Call) -> Result<Reply, Problem> {
@@ -576,17 +631,25 @@ async fn history(call: Call) -> Result<Reply, Problem> {
         Some(key) => memory.history(key).await?,
         None => vec![row],
     };
-    let now = call.host.now();
-    let items = versions.iter().map(|row| MemoryForm::new(&memory, row, now)).collect();
+    let items = forms(&memory, &versions, call.host.now()).await?;
     Reply::ok(&PageForm { items, next_cursor: None, gaps: Vec::new() })
 }
 
 async fn edit(call: Call) -> Result<Reply, Problem> {
     let form: PatchForm = call.body()?;
     let memory = call.memory().await?;
-    let key = mnemal::key_of(&named(&memory, call.name(1)).await?)?;
+    let meant = named(&memory, call.name(1)).await?;
+    let key = meant.key.clone();
     // The id may be that of an older version: what is not said stays as it is now.
-    let row = keyed(&memory, key.as_str()).await?;
+    let row = match &key {
+        Some(key) => keyed(&memory, key.as_str()).await?,
+        None if meant.level == Level::User => {
+            return Err(Problem::invalid(
+                "these are the user's own words; reject them, and store what is right",
+            ));
+        }
+        None => meant,
+    };
     if form.if_version.is_some_and(|version| version != row.version) {
         return Err(Problem::new(
             "conflict",
@@ -597,15 +660,35 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     let category = form.category.map_or_else(|| Ok(row.category.clone()), Category::new)?;
     let tags = form.tags.unwrap_or_else(|| row.tags.iter().map(Tag::to_string).collect());
     let importance = form.importance.unwrap_or_else(|| row.importance.get());
-    let request = memory.remember(content).key(key.clone()).kind(row.kind);
+    let mut fields =
+        kept(&memory, std::slice::from_ref(&row)).await?.into_values().next().unwrap_or_default();
+    if let Some(metadata) = form.metadata {
+        fields = stored(metadata)?;
+    }
+    let mut request = memory.remember(content).kind(row.kind);
+    if let Some(key) = &key {
+        request = request.key(key.clone());
+    }
     let (mut request, channel) = written(&call, request, form.writer.as_deref())?;
-    request =
-        filed(request, Some(category), &tags, Some(importance))?.message(|message| message.channel(channel));
+    request = filed(request, Some(category), &tags, Some(importance))?.message(|mut message| {
+        message = message.channel(channel).session(row.session.clone());
+        if let Some(user) = row.user.clone() {
+            message = message.user_id(user);
+        }
+        fields.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
+    });
     if let Some(end) = end(&call, form.ttl_secs)?.or(row.expires_at) {
         request = request.expires_at(end);
     }
     let stored = request.await?;
-    answer(&call, &memory, Some(&key), &stored).await
+    if key.is_none() && stored.held_back.is_none() {
+        let away = Decision::Archive(mnemal::target_of(&row));
+        let _decided = match call.principal.class {
+            Class::App => memory.decide(away).await?,
+            Class::Agent => memory.decide_by_agent(away).await?,
+        };
+    }
+    answer(&call, &memory, key.as_ref(), &stored).await
 }
 
 async fn decide(call: Call, make: impl FnOnce(NoteTarget) -> Decision) -> Result<Reply, Problem> {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::auth::Right;
 use crate::http::area::of;
@@ -44,7 +44,9 @@ pub(super) fn routes() -> Vec<Route> {
             "openapi",
             "/openapi.json",
             "This document.",
-            (of::<Value>, |_| Box::pin(async { Reply::ok(&openapi::document()) })),
+            (of::<Map<String, Value>>, |call| {
+                Box::pin(async move { Reply::ok(&openapi::document(&call.host.settings)) })
+            }),
         )),
         // Who may see it depends on a setting, so the handler looks.
         open(Route::get(

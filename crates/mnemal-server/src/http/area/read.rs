@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::Right;
+use crate::http::area::condition::Condition;
 use crate::http::area::of;
 use crate::http::call::Call;
 use crate::http::problem::Problem;
@@ -24,6 +25,8 @@ use crate::wire::{ContextForm, Detail, RecalledForm, ReceiptForm};
 const LIMIT: u32 = 10;
 /// Most hits of a search. Source: SURFACES 5.1, as for every list.
 const MOST: u32 = 200;
+/// Hits whose metadata is looked at. Source: own default, the most that recall gives.
+const LOOKED_AT: u32 = 1_000;
 /// Tokens of a search that names no ceiling. Source: SURFACES 4.2, `recall.max_tokens`.
 const MAX_TOKENS: u32 = 2_000;
 /// Events that a rule holds back among which a search looks, the newest. Source: own default, those that `stats` counts.
@@ -76,6 +79,9 @@ struct RecallForm {
     /// Only memories with all of them.
     #[serde(default)]
     tags: Option<Vec<String>>,
+    /// Conditions on the metadata: `{"topic": "tea", "n": {"gt": 3}}`, as in lists of memories.
+    #[serde(default)]
+    metadata: Option<serde_json::Map<String, serde_json::Value>>,
     /// Only this person's.
     #[serde(default)]
     user: Option<String>,
@@ -176,6 +182,11 @@ struct ContextBody {
 async fn recall(call: Call) -> Result<Reply, Problem> {
     let form: RecallForm = call.body()?;
     let detail = if form.explain { Detail::Explained } else { Detail::Plain };
+    if form.query.trim().is_empty() && form.query_vector.is_none() {
+        return Err(Problem::invalid("query: it is empty; say what is looked for"));
+    }
+    let condition =
+        form.metadata.map(|metadata| Condition::of_metadata(&metadata.into(), "metadata")).transpose()?;
     let memory = call.memory_beside(form.spaces.as_deref()).await?;
     let wanted =
         Wanted::new(form.kinds.unwrap_or_default(), form.category.as_deref(), form.tags.unwrap_or_default());
@@ -195,7 +206,8 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
         filter.until = filter.until.into_iter().chain(known).min();
     }
     let held_by = form.include_quarantined.then(|| filter.clone());
-    let asked = looked_at(&wanted, limit);
+    // Metadata is looked at afterwards.
+    let asked = if condition.is_some() { LOOKED_AT } else { looked_at(&wanted, limit) };
     let mut request = memory.recall(&form.query).filter(filter).limit(asked as usize);
     if let Some(mode) = form.mode.as_deref() {
         request = request.mode(mode_named(mode)?);
@@ -217,7 +229,11 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     let metrics = &call.host.metrics;
     let took = call.host.clock.monotonic().saturating_sub(began);
     metrics.observe("mnemal_recall_duration_seconds", &[("mode", found.used.as_str())], took.as_secs_f64());
-    found.value.hits.retain(|hit| wanted.takes(hit));
+    let passes = |event: &Event| {
+        let kept = event.kept();
+        condition.as_ref().is_none_or(|condition| kept.is_some_and(|kept| condition.takes(&kept.metadata)))
+    };
+    found.value.hits.retain(|hit| wanted.takes(hit) && passes(&hit.event));
     found.value.hits.truncate(limit as usize);
     metrics.observe("mnemal_recall_hits", &[], found.hits.len() as f64);
     if found.hits.is_empty() {
@@ -230,6 +246,9 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
         for (event, share) in held_back(&memory, &form.query, &wanted, filter).await? {
             if answer.hits.len() >= limit as usize {
                 break;
+            }
+            if !passes(&event) {
+                continue;
             }
             answer.add_held(&event, share, (most, count));
         }

@@ -213,12 +213,14 @@ async fn read_all(memory: &Memory) -> Result<u64, Error> {
 }
 
 async fn extract(call: Call) -> Result<Reply, Problem> {
+    let NothingForm {} = call.body()?;
     let memory = call.memory().await?;
     let work = async move { Ok(json!({"behind": read_all(&memory).await?})) };
     Reply::accepted(&call.host.jobs.begin(&call, "extract", work)?)
 }
 
 async fn consolidate(call: Call) -> Result<Reply, Problem> {
+    let NothingForm {} = call.body()?;
     begin_consolidation(&call).await
 }
 
