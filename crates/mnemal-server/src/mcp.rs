@@ -108,7 +108,7 @@ pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Se
 /// `Unavailable` when the client breaks off the handshake.
 pub async fn serve_stdio(memory: Memory, options: Options) -> Result<()> {
     let (read, write) = stdio();
-    serve(memory, options, read, write).await
+    Box::pin(serve(memory, options, read, write)).await
 }
 
 /// Serves one memory on a pair of streams, one message a line, until `read` ends.

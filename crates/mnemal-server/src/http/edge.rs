@@ -176,8 +176,8 @@ impl Server {
 /// Mounts everything that is served.
 fn router(host: &Arc<Host>) -> Router {
     let mut router = route::router(host);
-    let has_mcp = host.settings.mcp;
-    if has_mcp {
+    let told = Arc::clone(host);
+    if host.settings.mcp {
         router = router.merge(mcp::router(host));
     }
     // Origins are checked before anything else; those that come here may read the answer.
@@ -195,16 +195,19 @@ fn router(host: &Arc<Host>) -> Router {
         .method_not_allowed_fallback(async || {
             Problem::new("method_not_allowed", "the header `Allow` names the methods of this path")
         })
-        .fallback(move |uri: hyper::Uri| async move { no_route(&uri, has_mcp) })
+        .fallback(move |uri: hyper::Uri| {
+            let told = Arc::clone(&told);
+            async move { no_route(&uri, &told.settings) }
+        })
         .layer(pages)
         .layer(DefaultBodyLimit::max(host.settings.max_body_kb * 1_024))
 }
 
 /// What is said of a path that nothing answers.
-fn no_route(uri: &hyper::Uri, has_mcp: bool) -> Problem {
+fn no_route(uri: &hyper::Uri, settings: &ServerSettings) -> Problem {
     let problem = Problem::not_found("no such route");
     let is_mcp = uri.path() == "/mcp" || uri.path().starts_with("/mcp/");
-    if is_mcp && !has_mcp {
+    if is_mcp && !settings.mcp {
         return problem.hint("Turn the Model Context Protocol on: `[server] mcp = true` in the settings.");
     }
     problem.hint("Look the path up in /openapi.json, which lists what this server answers.")

@@ -102,7 +102,7 @@ async fn carry(host: Arc<Host>, taken_over: OnUpgrade, memory: Memory, options: 
     });
     let read = UntilEnd { read, ended: Some(ended) };
     let space = memory.scope().space.clone();
-    if let Err(error) = mcp::serve(memory, options, read, write).await {
+    if let Err(error) = Box::pin(mcp::serve(memory, options, read, write)).await {
         tracing::debug!(kind = error.kind().as_str(), "a pipe broke");
     }
     host.tell_written(&space);

@@ -184,7 +184,7 @@ fn list(call: &Call) -> Result<Reply, Problem> {
 async fn ingest(call: Call) -> Result<Reply, Problem> {
     let KbIngestForm { kb_name, text, source } = call.body()?;
     let call = inside(call, &kb_name)?;
-    work::begin_ingest(&call, work::IngestForm { text, source, title: None }).await
+    Box::pin(work::begin_ingest(&call, work::IngestForm { text, source, title: None })).await
 }
 
 async fn consolidate(call: Call) -> Result<Reply, Problem> {

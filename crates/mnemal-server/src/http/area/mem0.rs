@@ -387,13 +387,12 @@ fn said(messages: Value) -> Result<Vec<Said>, Problem> {
 
 /// Reads when something was said: Unix seconds, or a time.
 fn timestamp(call: &Call, value: Option<&Value>) -> Result<Option<Timestamp>, Problem> {
-    let wrong = || Problem::new("invalid_time", "timestamp: Unix seconds or a time are meant");
+    let wrong = || Problem::new("invalid_time", "timestamp: whole Unix seconds or a time are meant");
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => call.time("timestamp", Some(text)),
         Some(value) => {
-            let seconds =
-                value.as_i64().or_else(|| value.as_f64().map(|seconds| seconds as i64)).ok_or_else(wrong)?;
+            let seconds = value.as_i64().ok_or_else(wrong)?;
             let micros = seconds.checked_mul(SECOND).ok_or_else(wrong)?;
             Timestamp::from_micros(micros).map(Some).map_err(|_| wrong())
         }
@@ -742,7 +741,7 @@ async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> R
         kept(memory, std::slice::from_ref(&before)).await?.into_values().next().unwrap_or_default();
     if let Some(metadata) = form.metadata {
         let mut all = wire::told(&fields);
-        all.extend(metadata.into_iter().map(|(name, value)| (name, value)));
+        all.extend(metadata);
         let own: BTreeMap<String, String> =
             fields.into_iter().filter(|(name, _)| name.starts_with(OWN_FIELDS)).collect();
         all.retain(|name, _| !own.contains_key(name));
@@ -750,7 +749,11 @@ async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> R
         fields.extend(own);
     }
     let ends = match &form.expiration_date {
-        Some(day) => end(call, day.as_deref())?,
+        Some(Value::Null) => None,
+        Some(Value::String(day)) => end(call, Some(day))?,
+        Some(_) => {
+            return Err(Problem::invalid("expiration_date: a day such as 2027-01-31, or null, is meant"));
+        }
         None => before.expires_at,
     };
     let at = timestamp(call, form.timestamp.as_ref())?;
@@ -781,6 +784,11 @@ async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> R
     });
     let stored = request.await?;
     call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
+    took_effect(memory, &stored).await
+}
+
+/// Makes sure that what was stored holds.
+async fn took_effect(memory: &Memory, stored: &mnemal::Stored) -> Result<(), Problem> {
     if let Some(rule) = &stored.held_back {
         return Err(Problem::new(
             "conflict",

@@ -150,7 +150,7 @@ struct JobsForm {
 
 async fn ingest(call: Call) -> Result<Reply, Problem> {
     let form: IngestForm = call.body()?;
-    begin_ingest(&call, form).await
+    Box::pin(begin_ingest(&call, form)).await
 }
 
 /// Reads a text in; when it answers, the text can be recalled.
@@ -185,7 +185,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
             json!({"stored": taken.stored, "duplicates": taken.duplicates, "replaced": taken.outdated.len(), "forgotten": taken.forgotten, "redactions": taken.redactions}),
         )
     };
-    Reply::accepted(&call.host.jobs.done(call, "ingest", work).await?)
+    Reply::accepted(&Box::pin(call.host.jobs.done(call, "ingest", work)).await?)
 }
 
 /// Reads until nothing is left, or nothing gets on.

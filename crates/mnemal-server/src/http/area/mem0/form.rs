@@ -223,12 +223,13 @@ pub(super) struct Mem0EditForm {
     pub(super) timestamp: Option<Value>,
     /// The last day on which it holds, `2027-01-31`; `null` for good.
     #[serde(default, deserialize_with = "said")]
-    pub(super) expiration_date: Option<Option<String>>,
+    #[schemars(with = "Option<String>")]
+    pub(super) expiration_date: Option<Value>,
 }
 
 /// Reads a field that is there, be it null.
-fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(from).map(Some)
+fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 /// What was done.
