@@ -191,7 +191,7 @@ Event = TypedDict('Event', {
     "extraction": 'str | None',
     "id": 'str',
     "level": 'str',
-    "metadata": 'dict[str, str] | None',
+    "metadata": 'dict[str, Any] | None',
     "occurred_at": 'str | None',
     "ok": 'bool | None',
     "operation": 'str | None',
@@ -297,6 +297,7 @@ Hit = TypedDict('Hit', {
     "key": 'str | None',
     "kind": 'str',
     "level": 'str',
+    "metadata": 'dict[str, Any] | None',
     "occurred_at": 'str',
     "origin": 'str',
     "quarantined": 'str | None',
@@ -427,14 +428,32 @@ Line = TypedDict('Line', {
 
 Mem0Add = TypedDict('Mem0Add', {
     "agent_id": 'str | None',
+    "app_id": 'str | None',
+    "async_mode": 'bool | None',
+    "expiration_date": 'str | None',
+    "filters": 'Any',
+    "infer": 'bool | None',
     "messages": 'Any',
     "metadata": 'dict[str, Any] | None',
+    "output_format": 'str | None',
     "run_id": 'str | None',
+    "timestamp": 'Any',
     "user_id": 'str | None',
+    "version": 'str | None',
 }, total=False)
 
 Mem0Added = TypedDict('Mem0Added', {
     "results": 'list[Mem0Event]',
+}, total=False)
+
+Mem0Batch = TypedDict('Mem0Batch', {
+    "memories": 'list[Mem0BatchItem]',
+}, total=False)
+
+Mem0BatchItem = TypedDict('Mem0BatchItem', {
+    "memory_id": 'str',
+    "metadata": 'dict[str, Any] | None',
+    "text": 'str | None',
 }, total=False)
 
 Mem0Change = TypedDict('Mem0Change', {
@@ -451,7 +470,26 @@ Mem0Done = TypedDict('Mem0Done', {
 }, total=False)
 
 Mem0Edit = TypedDict('Mem0Edit', {
-    "text": 'str',
+    "expiration_date": 'str | None',
+    "metadata": 'dict[str, Any] | None',
+    "text": 'str | None',
+    "timestamp": 'Any',
+}, total=False)
+
+Mem0Entity = TypedDict('Mem0Entity', {
+    "created_at": 'str',
+    "id": 'str',
+    "name": 'str',
+    "total_memories": 'int',
+    "type": 'str',
+    "updated_at": 'str',
+}, total=False)
+
+Mem0EntityPage = TypedDict('Mem0EntityPage', {
+    "count": 'int',
+    "next": 'str | None',
+    "previous": 'str | None',
+    "results": 'list[Mem0Entity]',
 }, total=False)
 
 Mem0Event = TypedDict('Mem0Event', {
@@ -461,17 +499,48 @@ Mem0Event = TypedDict('Mem0Event', {
     "memory": 'str',
 }, total=False)
 
+Mem0Find = TypedDict('Mem0Find', {
+    "agent_id": 'str | None',
+    "app_id": 'str | None',
+    "end_date": 'str | None',
+    "fields": 'list[str] | None',
+    "filters": 'Any',
+    "latest_only": 'bool | None',
+    "output_format": 'str | None',
+    "run_id": 'str | None',
+    "show_expired": 'bool | None',
+    "start_date": 'str | None',
+    "user_id": 'str | None',
+}, total=False)
+
+Mem0Ping = TypedDict('Mem0Ping', {
+    "org_id": 'str',
+    "project_id": 'str',
+    "status": 'str',
+    "user_email": 'str | None',
+}, total=False)
+
 Mem0Row = TypedDict('Mem0Row', {
     "agent_id": 'str | None',
+    "app_id": 'str | None',
     "created_at": 'str',
+    "expiration_date": 'str | None',
     "hash": 'str',
     "id": 'str',
     "memory": 'str',
-    "metadata": 'dict[str, str]',
+    "metadata": 'dict[str, Any]',
+    "role": 'str | None',
     "run_id": 'str | None',
     "score": 'float | None',
     "updated_at": 'str | None',
     "user_id": 'str | None',
+}, total=False)
+
+Mem0RowPage = TypedDict('Mem0RowPage', {
+    "count": 'int',
+    "next": 'str | None',
+    "previous": 'str | None',
+    "results": 'list[Mem0Row]',
 }, total=False)
 
 Mem0Rows = TypedDict('Mem0Rows', {
@@ -480,18 +549,22 @@ Mem0Rows = TypedDict('Mem0Rows', {
 
 Mem0Search = TypedDict('Mem0Search', {
     "agent_id": 'str | None',
-    "filters": 'Mem0Whose | None',
+    "app_id": 'str | None',
+    "fields": 'list[str] | None',
+    "filters": 'Any',
+    "keyword_search": 'bool | None',
+    "latest_only": 'bool | None',
     "limit": 'int | None',
+    "metadata": 'Any',
+    "output_format": 'str | None',
     "query": 'str',
+    "rerank": 'bool | None',
     "run_id": 'str | None',
+    "show_expired": 'bool | None',
+    "threshold": 'float | None',
+    "top_k": 'int | None',
     "user_id": 'str | None',
-}, total=False)
-
-Mem0Whose = TypedDict('Mem0Whose', {
-    "agent_id": 'str | None',
-    "limit": 'int | None',
-    "run_id": 'str | None',
-    "user_id": 'str | None',
+    "version": 'str | None',
 }, total=False)
 
 Memory = TypedDict('Memory', {
@@ -507,6 +580,7 @@ Memory = TypedDict('Memory', {
     "key": 'str | None',
     "kind": 'str',
     "level": 'str',
+    "metadata": 'dict[str, Any] | None',
     "objective_type": 'str | None',
     "occurred_at": 'str',
     "recommendation": 'str | None',
@@ -535,6 +609,7 @@ MemoryPatch = TypedDict('MemoryPatch', {
     "content": 'str | None',
     "if_version": 'int | None',
     "importance": 'float | None',
+    "metadata": 'dict[str, Any] | None',
     "tags": 'list[str] | None',
     "ttl_secs": 'int | None',
     "writer": 'str | None',
@@ -576,7 +651,7 @@ NewEvent = TypedDict('NewEvent', {
     "channel": 'str | None',
     "content": 'str',
     "idempotency_key": 'str | None',
-    "metadata": 'dict[str, str]',
+    "metadata": 'dict[str, Any]',
     "occurred_at": 'str | None',
     "ok": 'bool | None',
     "parent_id": 'str | None',
@@ -602,7 +677,7 @@ NewMemory = TypedDict('NewMemory', {
     "importance": 'float | None',
     "key": 'str | None',
     "kind": 'str | None',
-    "metadata": 'dict[str, str]',
+    "metadata": 'dict[str, Any]',
     "session": 'str | None',
     "tags": 'list[str]',
     "ttl_secs": 'int | None',
@@ -735,6 +810,7 @@ Recall = TypedDict('Recall', {
     "kinds": 'list[str] | None',
     "limit": 'int | None',
     "max_tokens": 'int | None',
+    "metadata": 'dict[str, Any] | None',
     "min_score": 'float | None',
     "mode": 'str | None',
     "query": 'str',
@@ -876,9 +952,11 @@ Stored = TypedDict('Stored', {
     "gaps": 'list[Gap]',
     "id": 'str | None',
     "key": 'str | None',
+    "reason": 'str | None',
     "redactions": 'int',
     "same_as": 'str | None',
     "status": 'str',
+    "took_effect": 'bool | None',
     "version": 'int',
 }, total=False)
 
@@ -943,11 +1021,12 @@ Topic = TypedDict('Topic', {
 
 Turn = TypedDict('Turn', {
     "content": 'Any',
+    "metadata": 'dict[str, Any]',
     "name": 'str | None',
     "occurred_at": 'str | None',
     "role": 'str',
     "tool_call_id": 'str | None',
-    "tool_calls": 'list[Any] | None',
+    "tool_calls": 'list[dict[str, Any]] | None',
 }, total=False)
 
 Verify = TypedDict('Verify', {
@@ -1249,7 +1328,7 @@ class Operations:
         agent: str | None = None,
         channel: str | None = None,
         content: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         occurred_at: str | None = None,
         ok: bool | None = None,
         parent_id: str | None = None,
@@ -1481,6 +1560,7 @@ class Operations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -1493,7 +1573,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/insights", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     def job_get(
@@ -1659,6 +1739,7 @@ class Operations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -1671,7 +1752,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     def mem0_add(
@@ -1679,44 +1760,109 @@ class Operations:
         messages: Any,
         *,
         agent_id: str | None = None,
+        app_id: str | None = None,
+        async_mode: bool | None = None,
+        expiration_date: str | None = None,
+        filters: Any | None = None,
+        infer: bool | None = None,
         metadata: dict[str, Any] | None = None,
+        output_format: str | None = None,
         run_id: str | None = None,
+        timestamp: Any | None = None,
         user_id: str | None = None,
+        version: str | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Added:
         """Stores what turns say."""
         return self._call(
             "POST",
             _path("/memories"),
-            body={"agent_id": agent_id, "messages": messages, "metadata": metadata, "run_id": run_id, "user_id": user_id},
+            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "timestamp": timestamp, "user_id": user_id, "version": version},
             idempotency_key=idempotency_key,
         )
 
     def mem0_edit(
         self,
         id_: str,
-        text: str,
         *,
+        expiration_date: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        text: str | None = None,
+        timestamp: Any | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Done:
-        """Gives it other words; what was there becomes its past."""
+        """Gives it other words or metadata; what was there becomes its past."""
         return self._call(
             "PUT",
             _path("/memories/{id}", id_),
-            body={"text": text},
+            body={"expiration_date": expiration_date, "metadata": metadata, "text": text, "timestamp": timestamp},
             idempotency_key=idempotency_key,
+        )
+
+    def mem0_edit_batch(
+        self,
+        memories: list[Mem0BatchItem],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Gives several memories other words or metadata."""
+        return self._call(
+            "PUT",
+            _path("/v1/batch"),
+            body={"memories": memories},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_entities(
+        self,
+        *,
+        page: int | None = None,
+        page_size: int | None = None,
+    ) -> Mem0EntityPage:
+        """Whose memories there are."""
+        return self._call(
+            "GET",
+            _path("/v1/entities"),
+            query={"page": page, "page_size": page_size},
+        )
+
+    def mem0_find(
+        self,
+        *,
+        agent_id: str | None = None,
+        app_id: str | None = None,
+        end_date: str | None = None,
+        fields: list[str] | None = None,
+        filters: Any | None = None,
+        latest_only: bool | None = None,
+        output_format: str | None = None,
+        run_id: str | None = None,
+        show_expired: bool | None = None,
+        start_date: str | None = None,
+        user_id: str | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+    ) -> Mem0RowPage:
+        """What passes conditions, newest first, in pages."""
+        return self._call(
+            "POST",
+            _path("/v3/memories"),
+            query={"page": page, "page_size": page_size},
+            body={"agent_id": agent_id, "app_id": app_id, "end_date": end_date, "fields": fields, "filters": filters, "latest_only": latest_only, "output_format": output_format, "run_id": run_id, "show_expired": show_expired, "start_date": start_date, "user_id": user_id},
         )
 
     def mem0_forget(
         self,
         id_: str,
         *,
+        delete_linked: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Done:
         """Erases it, with its past."""
         return self._call(
             "DELETE",
             _path("/memories/{id}", id_),
+            query={"delete_linked": delete_linked},
             idempotency_key=idempotency_key,
         )
 
@@ -1724,7 +1870,8 @@ class Operations:
         self,
         *,
         agent_id: str | None = None,
-        limit: int | None = None,
+        app_id: str | None = None,
+        filters: str | None = None,
         run_id: str | None = None,
         user_id: str | None = None,
         idempotency_key: str | None = None,
@@ -1733,7 +1880,35 @@ class Operations:
         return self._call(
             "DELETE",
             _path("/memories"),
-            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            query={"agent_id": agent_id, "app_id": app_id, "filters": filters, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_forget_batch(
+        self,
+        memories: list[Mem0BatchItem],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases several memories, with their past."""
+        return self._call(
+            "DELETE",
+            _path("/v1/batch"),
+            body={"memories": memories},
+            idempotency_key=idempotency_key,
+        )
+
+    def mem0_forget_entity(
+        self,
+        type_: str,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases the memories of a person, an agent, an application or a run."""
+        return self._call(
+            "DELETE",
+            _path("/v2/entities/{type}/{name}", type_, name),
             idempotency_key=idempotency_key,
         )
 
@@ -1761,15 +1936,27 @@ class Operations:
         self,
         *,
         agent_id: str | None = None,
+        app_id: str | None = None,
+        filters: str | None = None,
         limit: int | None = None,
         run_id: str | None = None,
+        top_k: int | None = None,
         user_id: str | None = None,
     ) -> Mem0Rows:
         """What is remembered of a person, an agent or a run, newest first."""
         return self._call(
             "GET",
             _path("/memories"),
-            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            query={"agent_id": agent_id, "app_id": app_id, "filters": filters, "limit": limit, "run_id": run_id, "top_k": top_k, "user_id": user_id},
+        )
+
+    def mem0_ping(
+        self,
+    ) -> Mem0Ping:
+        """Whether the key is known."""
+        return self._call(
+            "GET",
+            _path("/v1/ping"),
         )
 
     def mem0_reset(
@@ -1789,16 +1976,27 @@ class Operations:
         query: str,
         *,
         agent_id: str | None = None,
-        filters: Mem0Whose | None = None,
+        app_id: str | None = None,
+        fields: list[str] | None = None,
+        filters: Any | None = None,
+        keyword_search: bool | None = None,
+        latest_only: bool | None = None,
         limit: int | None = None,
+        metadata: Any | None = None,
+        output_format: str | None = None,
+        rerank: bool | None = None,
         run_id: str | None = None,
+        show_expired: bool | None = None,
+        threshold: float | None = None,
+        top_k: int | None = None,
         user_id: str | None = None,
+        version: str | None = None,
     ) -> Mem0Rows:
         """Finds memories, best first."""
         return self._call(
             "POST",
             _path("/search"),
-            body={"agent_id": agent_id, "filters": filters, "limit": limit, "query": query, "run_id": run_id, "user_id": user_id},
+            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
         )
 
     def memories_delete(
@@ -1827,7 +2025,7 @@ class Operations:
         importance: float | None = None,
         key: str | None = None,
         kind: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         session: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
@@ -1882,16 +2080,17 @@ class Operations:
         content: str | None = None,
         if_version: int | None = None,
         importance: float | None = None,
+        metadata: dict[str, Any] | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
-        """Makes a new version of it; it needs a key for that."""
+        """Makes a new version of it; one without a key is stored anew, and the old one put away."""
         return self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
-            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
+            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "metadata": metadata, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -1964,6 +2163,7 @@ class Operations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -1976,7 +2176,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/memories", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     def memory_put_by_key(
@@ -1988,7 +2188,7 @@ class Operations:
         category: str | None = None,
         importance: float | None = None,
         kind: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         session: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
@@ -2087,7 +2287,7 @@ class Operations:
 
     def openapi(
         self,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """This document."""
         return self._call(
             "GET",
@@ -2102,6 +2302,7 @@ class Operations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -2114,7 +2315,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/preferences", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     def recall(
@@ -2130,6 +2331,7 @@ class Operations:
         kinds: list[str] | None = None,
         limit: int | None = None,
         max_tokens: int | None = None,
+        metadata: dict[str, Any] | None = None,
         min_score: float | None = None,
         mode: str | None = None,
         query_vector: QueryVector | None = None,
@@ -2144,7 +2346,7 @@ class Operations:
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/recall", space),
-            body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
+            body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "metadata": metadata, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
         )
 
     def recall_feedback(
@@ -2207,6 +2409,7 @@ class Operations:
         as_of: str | None = None,
         believed_at: str | None = None,
         from_: str | None = None,
+        limit: int | None = None,
         max_hops: int | None = None,
         relation: str | None = None,
         to: str | None = None,
@@ -2215,7 +2418,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/relationships", space),
-            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "max_hops": max_hops, "relation": relation, "to": to},
+            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to},
         )
 
     def session_compress(
@@ -2730,7 +2933,7 @@ class AsyncOperations:
         agent: str | None = None,
         channel: str | None = None,
         content: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         occurred_at: str | None = None,
         ok: bool | None = None,
         parent_id: str | None = None,
@@ -2962,6 +3165,7 @@ class AsyncOperations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -2974,7 +3178,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/insights", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     async def job_get(
@@ -3140,6 +3344,7 @@ class AsyncOperations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -3152,7 +3357,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     async def mem0_add(
@@ -3160,44 +3365,109 @@ class AsyncOperations:
         messages: Any,
         *,
         agent_id: str | None = None,
+        app_id: str | None = None,
+        async_mode: bool | None = None,
+        expiration_date: str | None = None,
+        filters: Any | None = None,
+        infer: bool | None = None,
         metadata: dict[str, Any] | None = None,
+        output_format: str | None = None,
         run_id: str | None = None,
+        timestamp: Any | None = None,
         user_id: str | None = None,
+        version: str | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Added:
         """Stores what turns say."""
         return await self._call(
             "POST",
             _path("/memories"),
-            body={"agent_id": agent_id, "messages": messages, "metadata": metadata, "run_id": run_id, "user_id": user_id},
+            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "timestamp": timestamp, "user_id": user_id, "version": version},
             idempotency_key=idempotency_key,
         )
 
     async def mem0_edit(
         self,
         id_: str,
-        text: str,
         *,
+        expiration_date: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        text: str | None = None,
+        timestamp: Any | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Done:
-        """Gives it other words; what was there becomes its past."""
+        """Gives it other words or metadata; what was there becomes its past."""
         return await self._call(
             "PUT",
             _path("/memories/{id}", id_),
-            body={"text": text},
+            body={"expiration_date": expiration_date, "metadata": metadata, "text": text, "timestamp": timestamp},
             idempotency_key=idempotency_key,
+        )
+
+    async def mem0_edit_batch(
+        self,
+        memories: list[Mem0BatchItem],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Gives several memories other words or metadata."""
+        return await self._call(
+            "PUT",
+            _path("/v1/batch"),
+            body={"memories": memories},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_entities(
+        self,
+        *,
+        page: int | None = None,
+        page_size: int | None = None,
+    ) -> Mem0EntityPage:
+        """Whose memories there are."""
+        return await self._call(
+            "GET",
+            _path("/v1/entities"),
+            query={"page": page, "page_size": page_size},
+        )
+
+    async def mem0_find(
+        self,
+        *,
+        agent_id: str | None = None,
+        app_id: str | None = None,
+        end_date: str | None = None,
+        fields: list[str] | None = None,
+        filters: Any | None = None,
+        latest_only: bool | None = None,
+        output_format: str | None = None,
+        run_id: str | None = None,
+        show_expired: bool | None = None,
+        start_date: str | None = None,
+        user_id: str | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+    ) -> Mem0RowPage:
+        """What passes conditions, newest first, in pages."""
+        return await self._call(
+            "POST",
+            _path("/v3/memories"),
+            query={"page": page, "page_size": page_size},
+            body={"agent_id": agent_id, "app_id": app_id, "end_date": end_date, "fields": fields, "filters": filters, "latest_only": latest_only, "output_format": output_format, "run_id": run_id, "show_expired": show_expired, "start_date": start_date, "user_id": user_id},
         )
 
     async def mem0_forget(
         self,
         id_: str,
         *,
+        delete_linked: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Mem0Done:
         """Erases it, with its past."""
         return await self._call(
             "DELETE",
             _path("/memories/{id}", id_),
+            query={"delete_linked": delete_linked},
             idempotency_key=idempotency_key,
         )
 
@@ -3205,7 +3475,8 @@ class AsyncOperations:
         self,
         *,
         agent_id: str | None = None,
-        limit: int | None = None,
+        app_id: str | None = None,
+        filters: str | None = None,
         run_id: str | None = None,
         user_id: str | None = None,
         idempotency_key: str | None = None,
@@ -3214,7 +3485,35 @@ class AsyncOperations:
         return await self._call(
             "DELETE",
             _path("/memories"),
-            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            query={"agent_id": agent_id, "app_id": app_id, "filters": filters, "run_id": run_id, "user_id": user_id},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_forget_batch(
+        self,
+        memories: list[Mem0BatchItem],
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases several memories, with their past."""
+        return await self._call(
+            "DELETE",
+            _path("/v1/batch"),
+            body={"memories": memories},
+            idempotency_key=idempotency_key,
+        )
+
+    async def mem0_forget_entity(
+        self,
+        type_: str,
+        name: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Mem0Done:
+        """Erases the memories of a person, an agent, an application or a run."""
+        return await self._call(
+            "DELETE",
+            _path("/v2/entities/{type}/{name}", type_, name),
             idempotency_key=idempotency_key,
         )
 
@@ -3242,15 +3541,27 @@ class AsyncOperations:
         self,
         *,
         agent_id: str | None = None,
+        app_id: str | None = None,
+        filters: str | None = None,
         limit: int | None = None,
         run_id: str | None = None,
+        top_k: int | None = None,
         user_id: str | None = None,
     ) -> Mem0Rows:
         """What is remembered of a person, an agent or a run, newest first."""
         return await self._call(
             "GET",
             _path("/memories"),
-            query={"agent_id": agent_id, "limit": limit, "run_id": run_id, "user_id": user_id},
+            query={"agent_id": agent_id, "app_id": app_id, "filters": filters, "limit": limit, "run_id": run_id, "top_k": top_k, "user_id": user_id},
+        )
+
+    async def mem0_ping(
+        self,
+    ) -> Mem0Ping:
+        """Whether the key is known."""
+        return await self._call(
+            "GET",
+            _path("/v1/ping"),
         )
 
     async def mem0_reset(
@@ -3270,16 +3581,27 @@ class AsyncOperations:
         query: str,
         *,
         agent_id: str | None = None,
-        filters: Mem0Whose | None = None,
+        app_id: str | None = None,
+        fields: list[str] | None = None,
+        filters: Any | None = None,
+        keyword_search: bool | None = None,
+        latest_only: bool | None = None,
         limit: int | None = None,
+        metadata: Any | None = None,
+        output_format: str | None = None,
+        rerank: bool | None = None,
         run_id: str | None = None,
+        show_expired: bool | None = None,
+        threshold: float | None = None,
+        top_k: int | None = None,
         user_id: str | None = None,
+        version: str | None = None,
     ) -> Mem0Rows:
         """Finds memories, best first."""
         return await self._call(
             "POST",
             _path("/search"),
-            body={"agent_id": agent_id, "filters": filters, "limit": limit, "query": query, "run_id": run_id, "user_id": user_id},
+            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
         )
 
     async def memories_delete(
@@ -3308,7 +3630,7 @@ class AsyncOperations:
         importance: float | None = None,
         key: str | None = None,
         kind: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         session: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
@@ -3363,16 +3685,17 @@ class AsyncOperations:
         content: str | None = None,
         if_version: int | None = None,
         importance: float | None = None,
+        metadata: dict[str, Any] | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
-        """Makes a new version of it; it needs a key for that."""
+        """Makes a new version of it; one without a key is stored anew, and the old one put away."""
         return await self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
-            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
+            body={"category": category, "content": content, "if_version": if_version, "importance": importance, "metadata": metadata, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
 
@@ -3445,6 +3768,7 @@ class AsyncOperations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -3457,7 +3781,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/memories", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     async def memory_put_by_key(
@@ -3469,7 +3793,7 @@ class AsyncOperations:
         category: str | None = None,
         importance: float | None = None,
         kind: str | None = None,
-        metadata: dict[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
         session: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
@@ -3568,7 +3892,7 @@ class AsyncOperations:
 
     async def openapi(
         self,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """This document."""
         return await self._call(
             "GET",
@@ -3583,6 +3907,7 @@ class AsyncOperations:
         cursor: str | None = None,
         kind: str | None = None,
         limit: int | None = None,
+        metadata: str | None = None,
         q: str | None = None,
         since: str | None = None,
         status: str | None = None,
@@ -3595,7 +3920,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/preferences", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
         )
 
     async def recall(
@@ -3611,6 +3936,7 @@ class AsyncOperations:
         kinds: list[str] | None = None,
         limit: int | None = None,
         max_tokens: int | None = None,
+        metadata: dict[str, Any] | None = None,
         min_score: float | None = None,
         mode: str | None = None,
         query_vector: QueryVector | None = None,
@@ -3625,7 +3951,7 @@ class AsyncOperations:
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/recall", space),
-            body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
+            body={"as_of": as_of, "believed_at": believed_at, "category": category, "explain": explain, "include_quarantined": include_quarantined, "kinds": kinds, "limit": limit, "max_tokens": max_tokens, "metadata": metadata, "min_score": min_score, "mode": mode, "query": query, "query_vector": query_vector, "session": session, "since": since, "spaces": spaces, "tags": tags, "until": until, "user": user},
         )
 
     async def recall_feedback(
@@ -3688,6 +4014,7 @@ class AsyncOperations:
         as_of: str | None = None,
         believed_at: str | None = None,
         from_: str | None = None,
+        limit: int | None = None,
         max_hops: int | None = None,
         relation: str | None = None,
         to: str | None = None,
@@ -3696,7 +4023,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/relationships", space),
-            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "max_hops": max_hops, "relation": relation, "to": to},
+            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to},
         )
 
     async def session_compress(

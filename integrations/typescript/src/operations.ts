@@ -325,7 +325,7 @@ export interface Event {
   /** What it may become. */
   level: string;
   /** What its writer added. */
-  metadata?: Record<string, string> | null;
+  metadata?: Record<string, unknown> | null;
   /** When it happened. */
   occurred_at?: string | null;
   /** Whether a result is a success. */
@@ -508,6 +508,8 @@ export interface Hit {
   kind: string;
   /** What it may become. */
   level: string;
+  /** What its writer added. */
+  metadata?: Record<string, unknown> | null;
   /** When it was said. */
   occurred_at: string;
   /** Who put the words in. */
@@ -738,20 +740,52 @@ export interface Line {
 export interface Mem0Add {
   /** The agent whose they are. */
   agent_id?: string | null;
-  /** One text, or turns, oldest first; what the system says is not stored. */
+  /** The application whose they are. */
+  app_id?: string | null;
+  /** It is done when the answer comes, whatever this is. */
+  async_mode?: boolean | null;
+  /** The last day on which it holds, `2027-01-31`. */
+  expiration_date?: string | null;
+  /** `user_id`, `agent_id`, `app_id` and `run_id` once more. */
+  filters?: unknown;
+  /** What turns say is stored as it was said, whatever this is. */
+  infer?: boolean | null;
+  /** One text, a turn, or turns, oldest first; what the system says is not stored. */
   messages: unknown;
-  /** What else is to be kept. */
+  /** What else is to be kept, as JSON values. */
   metadata?: Record<string, unknown> | null;
+  /** `v1.1`, the form of the answer. */
+  output_format?: string | null;
   /** The conversation. */
   run_id?: string | null;
+  /** When it was said: Unix seconds, or a time. */
+  timestamp?: unknown;
   /** The person whose they are. */
   user_id?: string | null;
+  /** `v2`, or none. */
+  version?: string | null;
 }
 
 /** What became of turns. */
 export interface Mem0Added {
   /** One for each that was stored. */
   results: Array<Mem0Event>;
+}
+
+/** Memories that are to be changed or erased. */
+export interface Mem0Batch {
+  /** At least one. */
+  memories: Array<Mem0BatchItem>;
+}
+
+/** A memory of a batch. */
+export interface Mem0BatchItem {
+  /** Its id. */
+  memory_id: string;
+  /** What else is to be kept; other names of it stay. */
+  metadata?: Record<string, unknown> | null;
+  /** The words. */
+  text?: string | null;
 }
 
 /** A change of a memory. */
@@ -776,10 +810,44 @@ export interface Mem0Done {
   message: string;
 }
 
-/** Other words. */
+/** What is to be different; what is left out stays. */
 export interface Mem0Edit {
+  /** The last day on which it holds, `2027-01-31`; `null` for good. */
+  expiration_date?: string | null;
+  /** What else is to be kept; other names of it stay. */
+  metadata?: Record<string, unknown> | null;
   /** The words. */
-  text: string;
+  text?: string | null;
+  /** When it was said: Unix seconds, or a time. */
+  timestamp?: unknown;
+}
+
+/** Whose memories there are. */
+export interface Mem0Entity {
+  /** When the first was stored. */
+  created_at: string;
+  /** The name. */
+  id: string;
+  /** The name. */
+  name: string;
+  /** Memories that hold. */
+  total_memories: number;
+  /** `user`, `agent`, `app` or `run`. */
+  type: string;
+  /** When the last was stored or changed. */
+  updated_at: string;
+}
+
+/** A page of memories. */
+export interface Mem0EntityPage {
+  /** How many there are on all pages. */
+  count: number;
+  /** Where the next page is; none behind the last. */
+  next?: string | null;
+  /** Where the one before is; none before the first. */
+  previous?: string | null;
+  /** Those of this page. */
+  results: Array<Mem0Entity>;
 }
 
 /** A memory that was stored. */
@@ -794,12 +862,54 @@ export interface Mem0Event {
   memory: string;
 }
 
+/** Which memories. */
+export interface Mem0Find {
+  /** An agent's. */
+  agent_id?: string | null;
+  /** An application's. */
+  app_id?: string | null;
+  /** Stored then or before. */
+  end_date?: string | null;
+  /** The fields of an answer's rows; all without it. */
+  fields?: Array<string> | null;
+  /** Conditions, as those of a search. */
+  filters?: unknown;
+  /** The newest version of a memory is all that is listed. */
+  latest_only?: boolean | null;
+  /** `v1.1`, the form of the answer. */
+  output_format?: string | null;
+  /** A conversation's. */
+  run_id?: string | null;
+  /** What has ended is not listed. */
+  show_expired?: boolean | null;
+  /** Stored then or later. */
+  start_date?: string | null;
+  /** A person's. */
+  user_id?: string | null;
+}
+
+/** Whether the server answers this key. */
+export interface Mem0Ping {
+  /** The product. */
+  org_id: string;
+  /** The space that the key knows. */
+  project_id: string;
+  /** `ok`. */
+  status: string;
+  /** None. */
+  user_email?: string | null;
+}
+
 /** A memory. */
 export interface Mem0Row {
   /** The agent whose it is. */
   agent_id?: string | null;
+  /** The application whose it is. */
+  app_id?: string | null;
   /** When it was said first. */
   created_at: string;
+  /** The last day on which it holds. */
+  expiration_date?: string | null;
   /** SHA-256 of the words, in hexadecimal digits. */
   hash: string;
   /** Its id. */
@@ -807,7 +917,9 @@ export interface Mem0Row {
   /** The words. */
   memory: string;
   /** What its writer added. */
-  metadata: Record<string, string>;
+  metadata: Record<string, unknown>;
+  /** Who said it: `user` or `assistant`. */
+  role?: string | null;
   /** The conversation. */
   run_id?: string | null;
   /** 0 to 1, of a search. */
@@ -816,6 +928,18 @@ export interface Mem0Row {
   updated_at?: string | null;
   /** The person whose it is. */
   user_id?: string | null;
+}
+
+/** A page of memories. */
+export interface Mem0RowPage {
+  /** How many there are on all pages. */
+  count: number;
+  /** Where the next page is; none behind the last. */
+  next?: string | null;
+  /** Where the one before is; none before the first. */
+  previous?: string | null;
+  /** Those of this page. */
+  results: Array<Mem0Row>;
 }
 
 /** Memories. */
@@ -828,28 +952,39 @@ export interface Mem0Rows {
 export interface Mem0Search {
   /** An agent's. */
   agent_id?: string | null;
-  /** `user_id`, `agent_id` and `run_id` once more. */
-  filters?: Mem0Whose | null;
-  /** Most memories, 1 to 1,000; 100 without it. */
+  /** An application's. */
+  app_id?: string | null;
+  /** The fields of an answer's rows; all without it. */
+  fields?: Array<string> | null;
+  /** Conditions: names of fields and of the metadata with a value, `*` or operators (`eq`, `ne`, `gt`, `gte`, `lt`, `lte`,
+`in`, `nin`, `contains`, `icontains`); `AND`, `OR` and `NOT` with lists of such. */
+  filters?: unknown;
+  /** Words are always looked for too. */
+  keyword_search?: boolean | null;
+  /** The newest version of a memory is all that is found. */
+  latest_only?: boolean | null;
+  /** Most hits, 1 to 1,000; 100 without it. */
   limit?: number | null;
+  /** More conditions, on the metadata. */
+  metadata?: unknown;
+  /** `v1.1`, the form of the answer. */
+  output_format?: string | null;
   /** The question. */
   query: string;
+  /** Hits come best first, whatever this is. */
+  rerank?: boolean | null;
   /** A conversation's. */
   run_id?: string | null;
-  /** A person's. */
+  /** What has ended is not found. */
+  show_expired?: boolean | null;
+  /** Lowest score of a hit, 0 to 1. */
+  threshold?: number | null;
+  /** Another name of `limit`. */
+  top_k?: number | null;
+  /** Which memories. */
   user_id?: string | null;
-}
-
-/** Whose memories. */
-export interface Mem0Whose {
-  /** An agent's. */
-  agent_id?: string | null;
-  /** Most memories, 1 to 1,000; 100 without it. */
-  limit?: number | null;
-  /** A conversation's. */
-  run_id?: string | null;
-  /** A person's. */
-  user_id?: string | null;
+  /** `v2`, or none. */
+  version?: string | null;
 }
 
 /** A memory: a note, or what was learnt. */
@@ -878,6 +1013,8 @@ export interface Memory {
   kind: string;
   /** What it may become. */
   level: string;
+  /** What its writer added, where that is asked for. */
+  metadata?: Record<string, unknown> | null;
   /** The kind of work that it is about, of all but notes: `research`, `code`, `email`, `communication`, `data`, `document`,
 `schedule` or `general`. */
   objective_type?: string | null;
@@ -933,6 +1070,8 @@ export interface MemoryPatch {
   if_version?: number | null;
   /** 0 to 1. */
   importance?: number | null;
+  /** All of what else is to be kept. */
+  metadata?: Record<string, unknown> | null;
   /** All of its tags. */
   tags?: Array<string> | null;
   /** How long it holds from now on, in seconds. */
@@ -1005,8 +1144,8 @@ export interface NewEvent {
   content: string;
   /** The same event with the same key is stored once. */
   idempotency_key?: string | null;
-  /** What else is to be kept. */
-  metadata?: Record<string, string>;
+  /** What else is to be kept, as JSON values. */
+  metadata?: Record<string, unknown>;
   /** When it happened; now without it. */
   occurred_at?: string | null;
   /** Whether a result is a success. */
@@ -1053,8 +1192,8 @@ export interface NewMemory {
   key?: string | null;
   /** `knowledge`, `preference`, `timeline` or `anti_pattern`; a preference that the user did not say is kept as a note. */
   kind?: string | null;
-  /** What else is to be kept. */
-  metadata?: Record<string, string>;
+  /** What else is to be kept, as JSON values. */
+  metadata?: Record<string, unknown>;
   /** The conversation; `default` without it. */
   session?: string | null;
   /** Words to attach, at most 64. */
@@ -1283,6 +1422,8 @@ those that have half of the words of the question. */
   limit?: number | null;
   /** Most tokens of the texts; 2,000 without it. */
   max_tokens?: number | null;
+  /** Conditions on the metadata: `{"topic": "tea", "n": {"gt": 3}}`, as in lists of memories. */
+  metadata?: Record<string, unknown> | null;
   /** Only hits of at least this score. */
   min_score?: number | null;
   /** `auto`, `hybrid`, `lexical` or `vector`. */
@@ -1531,12 +1672,16 @@ export interface Stored {
   id?: string | null;
   /** Its stable name. */
   key?: string | null;
+  /** Why it does not hold. */
+  reason?: string | null;
   /** Secrets that were replaced. */
   redactions: number;
   /** One that says nearly the same. */
   same_as?: string | null;
   /** `active`, `superseded` by the user's own words, `quarantined`, or `pending`. */
   status: string;
+  /** Whether it holds now; none while that is not known. */
+  took_effect?: boolean | null;
   /** Under its key, from 1. */
   version: number;
 }
@@ -1653,6 +1798,8 @@ export interface Topic {
 export interface Turn {
   /** Text, or parts of which those of type `text` are kept. */
   content?: unknown;
+  /** What else is to be kept, as JSON values. */
+  metadata?: Record<string, unknown>;
   /** The name of who speaks, or of the tool. */
   name?: string | null;
   /** When it happened; now without it. */
@@ -1662,7 +1809,7 @@ export interface Turn {
   /** The call that a result answers. */
   tool_call_id?: string | null;
   /** Calls of tools: `{id, function: {name, arguments}}`. */
-  tool_calls?: Array<unknown> | null;
+  tool_calls?: Array<Record<string, unknown>> | null;
 }
 
 /** What was shown. */
@@ -1884,7 +2031,7 @@ export abstract class Operations {
   }
 
   /** Stores an event, or up to 1,000 as `{"events": […]}`, all or none. */
-  eventAdd(space: string, given: { events?: Array<NewEvent>; agent?: string | null; channel?: string | null; content?: string; metadata?: Record<string, string>; occurred_at?: string | null; ok?: boolean | null; parent_id?: string | null; role?: string | null; session?: string | null; speaker?: string | null; tool_name?: string | null; type?: string | null; user?: string | null; idempotency_key?: string } = {}): Promise<StoredEvents> {
+  eventAdd(space: string, given: { events?: Array<NewEvent>; agent?: string | null; channel?: string | null; content?: string; metadata?: Record<string, unknown>; occurred_at?: string | null; ok?: boolean | null; parent_id?: string | null; role?: string | null; session?: string | null; speaker?: string | null; tool_name?: string | null; type?: string | null; user?: string | null; idempotency_key?: string } = {}): Promise<StoredEvents> {
     return this.call<StoredEvents>('POST', `/v1/spaces/${encodeURIComponent(space)}/events`, { body: { events: given.events, agent: given.agent, channel: given.channel, content: given.content, metadata: given.metadata, occurred_at: given.occurred_at, ok: given.ok, parent_id: given.parent_id, role: given.role, session: given.session, speaker: given.speaker, tool_name: given.tool_name, type: given.type, user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
@@ -1959,8 +2106,8 @@ export abstract class Operations {
   }
 
   /** What several memories say together. */
-  insightList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/insights`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  insightList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/insights`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
   }
 
   /** A job. */
@@ -2024,28 +2171,53 @@ export abstract class Operations {
   }
 
   /** What was learnt, by what it weighs. */
-  learningList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  learningList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
   }
 
   /** Stores what turns say. */
-  mem0Add(given: { agent_id?: string | null; messages: unknown; metadata?: Record<string, unknown> | null; run_id?: string | null; user_id?: string | null; idempotency_key?: string }): Promise<Mem0Added> {
-    return this.call<Mem0Added>('POST', `/memories`, { body: { agent_id: given.agent_id, messages: given.messages, metadata: given.metadata, run_id: given.run_id, user_id: given.user_id }, idempotencyKey: given.idempotency_key });
+  mem0Add(given: { agent_id?: string | null; app_id?: string | null; async_mode?: boolean | null; expiration_date?: string | null; filters?: unknown; infer?: boolean | null; messages: unknown; metadata?: Record<string, unknown> | null; output_format?: string | null; run_id?: string | null; timestamp?: unknown; user_id?: string | null; version?: string | null; idempotency_key?: string }): Promise<Mem0Added> {
+    return this.call<Mem0Added>('POST', `/memories`, { body: { agent_id: given.agent_id, app_id: given.app_id, async_mode: given.async_mode, expiration_date: given.expiration_date, filters: given.filters, infer: given.infer, messages: given.messages, metadata: given.metadata, output_format: given.output_format, run_id: given.run_id, timestamp: given.timestamp, user_id: given.user_id, version: given.version }, idempotencyKey: given.idempotency_key });
   }
 
-  /** Gives it other words; what was there becomes its past. */
-  mem0Edit(id: string, given: { text: string; idempotency_key?: string }): Promise<Mem0Done> {
-    return this.call<Mem0Done>('PUT', `/memories/${encodeURIComponent(id)}`, { body: { text: given.text }, idempotencyKey: given.idempotency_key });
+  /** Gives it other words or metadata; what was there becomes its past. */
+  mem0Edit(id: string, given: { expiration_date?: string | null; metadata?: Record<string, unknown> | null; text?: string | null; timestamp?: unknown; idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('PUT', `/memories/${encodeURIComponent(id)}`, { body: { expiration_date: given.expiration_date, metadata: given.metadata, text: given.text, timestamp: given.timestamp }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Gives several memories other words or metadata. */
+  mem0EditBatch(given: { memories: Array<Mem0BatchItem>; idempotency_key?: string }): Promise<Mem0Done> {
+    return this.call<Mem0Done>('PUT', `/v1/batch`, { body: { memories: given.memories }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Whose memories there are. */
+  mem0Entities(given: { page?: number; page_size?: number } = {}): Promise<Mem0EntityPage> {
+    return this.call<Mem0EntityPage>('GET', `/v1/entities`, { query: { page: given.page, page_size: given.page_size } });
+  }
+
+  /** What passes conditions, newest first, in pages. */
+  mem0Find(given: { agent_id?: string | null; app_id?: string | null; end_date?: string | null; fields?: Array<string> | null; filters?: unknown; latest_only?: boolean | null; output_format?: string | null; run_id?: string | null; show_expired?: boolean | null; start_date?: string | null; user_id?: string | null; page?: number; page_size?: number } = {}): Promise<Mem0RowPage> {
+    return this.call<Mem0RowPage>('POST', `/v3/memories`, { query: { page: given.page, page_size: given.page_size }, body: { agent_id: given.agent_id, app_id: given.app_id, end_date: given.end_date, fields: given.fields, filters: given.filters, latest_only: given.latest_only, output_format: given.output_format, run_id: given.run_id, show_expired: given.show_expired, start_date: given.start_date, user_id: given.user_id } });
   }
 
   /** Erases it, with its past. */
-  mem0Forget(id: string, given: { idempotency_key?: string } = {}): Promise<Mem0Done> {
-    return this.call<Mem0Done>('DELETE', `/memories/${encodeURIComponent(id)}`, { idempotencyKey: given.idempotency_key });
+  mem0Forget(id: string, given: { delete_linked?: boolean; idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/memories/${encodeURIComponent(id)}`, { query: { delete_linked: given.delete_linked }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases what is remembered of a person, an agent or a run. */
-  mem0ForgetAll(given: { agent_id?: string; limit?: number; run_id?: string; user_id?: string; idempotency_key?: string } = {}): Promise<Mem0Done> {
-    return this.call<Mem0Done>('DELETE', `/memories`, { query: { agent_id: given.agent_id, limit: given.limit, run_id: given.run_id, user_id: given.user_id }, idempotencyKey: given.idempotency_key });
+  mem0ForgetAll(given: { agent_id?: string; app_id?: string; filters?: string; run_id?: string; user_id?: string; idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/memories`, { query: { agent_id: given.agent_id, app_id: given.app_id, filters: given.filters, run_id: given.run_id, user_id: given.user_id }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Erases several memories, with their past. */
+  mem0ForgetBatch(given: { memories: Array<Mem0BatchItem>; idempotency_key?: string }): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/v1/batch`, { body: { memories: given.memories }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Erases the memories of a person, an agent, an application or a run. */
+  mem0ForgetEntity(type: string, name: string, given: { idempotency_key?: string } = {}): Promise<Mem0Done> {
+    return this.call<Mem0Done>('DELETE', `/v2/entities/${encodeURIComponent(type)}/${encodeURIComponent(name)}`, { idempotencyKey: given.idempotency_key });
   }
 
   /** A memory. */
@@ -2059,8 +2231,13 @@ export abstract class Operations {
   }
 
   /** What is remembered of a person, an agent or a run, newest first. */
-  mem0List(given: { agent_id?: string; limit?: number; run_id?: string; user_id?: string } = {}): Promise<Mem0Rows> {
-    return this.call<Mem0Rows>('GET', `/memories`, { query: { agent_id: given.agent_id, limit: given.limit, run_id: given.run_id, user_id: given.user_id } });
+  mem0List(given: { agent_id?: string; app_id?: string; filters?: string; limit?: number; run_id?: string; top_k?: number; user_id?: string } = {}): Promise<Mem0Rows> {
+    return this.call<Mem0Rows>('GET', `/memories`, { query: { agent_id: given.agent_id, app_id: given.app_id, filters: given.filters, limit: given.limit, run_id: given.run_id, top_k: given.top_k, user_id: given.user_id } });
+  }
+
+  /** Whether the key is known. */
+  mem0Ping(): Promise<Mem0Ping> {
+    return this.call<Mem0Ping>('GET', `/v1/ping`, {  });
   }
 
   /** Erases every memory of the space. */
@@ -2069,8 +2246,8 @@ export abstract class Operations {
   }
 
   /** Finds memories, best first. */
-  mem0Search(given: { agent_id?: string | null; filters?: Mem0Whose | null; limit?: number | null; query: string; run_id?: string | null; user_id?: string | null }): Promise<Mem0Rows> {
-    return this.call<Mem0Rows>('POST', `/search`, { body: { agent_id: given.agent_id, filters: given.filters, limit: given.limit, query: given.query, run_id: given.run_id, user_id: given.user_id } });
+  mem0Search(given: { agent_id?: string | null; app_id?: string | null; fields?: Array<string> | null; filters?: unknown; keyword_search?: boolean | null; latest_only?: boolean | null; limit?: number | null; metadata?: unknown; output_format?: string | null; query: string; rerank?: boolean | null; run_id?: string | null; show_expired?: boolean | null; threshold?: number | null; top_k?: number | null; user_id?: string | null; version?: string | null }): Promise<Mem0Rows> {
+    return this.call<Mem0Rows>('POST', `/search`, { body: { agent_id: given.agent_id, app_id: given.app_id, fields: given.fields, filters: given.filters, keyword_search: given.keyword_search, latest_only: given.latest_only, limit: given.limit, metadata: given.metadata, output_format: given.output_format, query: given.query, rerank: given.rerank, run_id: given.run_id, show_expired: given.show_expired, threshold: given.threshold, top_k: given.top_k, user_id: given.user_id, version: given.version } });
   }
 
   /** Erases the memories that pass a filter; previewed first. */
@@ -2079,7 +2256,7 @@ export abstract class Operations {
   }
 
   /** Stores a memory as a note of the agent's. */
-  memoryAdd(space: string, given: { category?: string | null; content: string; importance?: number | null; key?: string | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
+  memoryAdd(space: string, given: { category?: string | null; content: string; importance?: number | null; key?: string | null; kind?: string | null; metadata?: Record<string, unknown>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
     return this.call<Stored>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories`, { body: { category: given.category, content: given.content, importance: given.importance, key: given.key, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
@@ -2093,9 +2270,9 @@ export abstract class Operations {
     return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/confirm`, { body: { sha256: given.sha256 }, idempotencyKey: given.idempotency_key });
   }
 
-  /** Makes a new version of it; it needs a key for that. */
-  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; if_version?: number | null; importance?: number | null; tags?: Array<string> | null; ttl_secs?: number | null; writer?: string | null; idempotency_key?: string } = {}): Promise<Stored> {
-    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { body: { category: given.category, content: given.content, if_version: given.if_version, importance: given.importance, tags: given.tags, ttl_secs: given.ttl_secs, writer: given.writer }, idempotencyKey: given.idempotency_key });
+  /** Makes a new version of it; one without a key is stored anew, and the old one put away. */
+  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; if_version?: number | null; importance?: number | null; metadata?: Record<string, unknown> | null; tags?: Array<string> | null; ttl_secs?: number | null; writer?: string | null; idempotency_key?: string } = {}): Promise<Stored> {
+    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { body: { category: given.category, content: given.content, if_version: given.if_version, importance: given.importance, metadata: given.metadata, tags: given.tags, ttl_secs: given.ttl_secs, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases it. */
@@ -2124,12 +2301,12 @@ export abstract class Operations {
   }
 
   /** Memories, by category, then key. */
-  memoryList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  memoryList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
   }
 
   /** Stores it under the key; what was there becomes its past. */
-  memoryPutByKey(space: string, key: string, given: { category?: string | null; content: string; importance?: number | null; kind?: string | null; metadata?: Record<string, string>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
+  memoryPutByKey(space: string, key: string, given: { category?: string | null; content: string; importance?: number | null; kind?: string | null; metadata?: Record<string, unknown>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
     return this.call<Stored>('PUT', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { body: { category: given.category, content: given.content, importance: given.importance, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
@@ -2159,18 +2336,18 @@ export abstract class Operations {
   }
 
   /** This document. */
-  openapi(): Promise<unknown> {
-    return this.call<unknown>('GET', `/openapi.json`, {  });
+  openapi(): Promise<Record<string, unknown>> {
+    return this.call<Record<string, unknown>>('GET', `/openapi.json`, {  });
   }
 
   /** How the user wants things. */
-  preferenceList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/preferences`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  preferenceList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/preferences`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
   }
 
   /** Finds what was said or noted, best first. */
-  recall(space: string, given: { as_of?: string | null; believed_at?: string | null; category?: string | null; explain?: boolean; include_quarantined?: boolean; kinds?: Array<string> | null; limit?: number | null; max_tokens?: number | null; min_score?: number | null; mode?: string | null; query: string; query_vector?: QueryVector | null; session?: string | null; since?: string | null; spaces?: Array<string> | null; tags?: Array<string> | null; until?: string | null; user?: string | null }): Promise<Recalled> {
-    return this.call<Recalled>('POST', `/v1/spaces/${encodeURIComponent(space)}/recall`, { body: { as_of: given.as_of, believed_at: given.believed_at, category: given.category, explain: given.explain, include_quarantined: given.include_quarantined, kinds: given.kinds, limit: given.limit, max_tokens: given.max_tokens, min_score: given.min_score, mode: given.mode, query: given.query, query_vector: given.query_vector, session: given.session, since: given.since, spaces: given.spaces, tags: given.tags, until: given.until, user: given.user } });
+  recall(space: string, given: { as_of?: string | null; believed_at?: string | null; category?: string | null; explain?: boolean; include_quarantined?: boolean; kinds?: Array<string> | null; limit?: number | null; max_tokens?: number | null; metadata?: Record<string, unknown> | null; min_score?: number | null; mode?: string | null; query: string; query_vector?: QueryVector | null; session?: string | null; since?: string | null; spaces?: Array<string> | null; tags?: Array<string> | null; until?: string | null; user?: string | null }): Promise<Recalled> {
+    return this.call<Recalled>('POST', `/v1/spaces/${encodeURIComponent(space)}/recall`, { body: { as_of: given.as_of, believed_at: given.believed_at, category: given.category, explain: given.explain, include_quarantined: given.include_quarantined, kinds: given.kinds, limit: given.limit, max_tokens: given.max_tokens, metadata: given.metadata, min_score: given.min_score, mode: given.mode, query: given.query, query_vector: given.query_vector, session: given.session, since: given.since, spaces: given.spaces, tags: given.tags, until: given.until, user: given.user } });
   }
 
   /** Says what an item of an earlier context was found to be. */
@@ -2194,8 +2371,8 @@ export abstract class Operations {
   }
 
   /** How somebody is connected: around him, or to another. */
-  relationshipList(space: string, given: { as_of?: string; believed_at?: string; from?: string; max_hops?: number; relation?: string; to?: string } = {}): Promise<Relationships> {
-    return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, max_hops: given.max_hops, relation: given.relation, to: given.to } });
+  relationshipList(space: string, given: { as_of?: string; believed_at?: string; from?: string; limit?: number; max_hops?: number; relation?: string; to?: string } = {}): Promise<Relationships> {
+    return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, limit: given.limit, max_hops: given.max_hops, relation: given.relation, to: given.to } });
   }
 
   /** Makes its old turns one entry of its timeline; nothing is lost. */
