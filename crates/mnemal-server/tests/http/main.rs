@@ -24,4 +24,5 @@ mod slow;
 mod socket;
 #[cfg(test)]
 mod surface;
+#[cfg(test)]
 mod unknown;
