@@ -98,9 +98,12 @@ fn run_of(program: &Path, data: &Path) -> Result<Run> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("{name} printed no run"))
 }
 
+/// What is measured of a run.
+type Part = fn(&Run) -> f64;
+
 fn figures(of: &str, runs: &[Run]) -> Vec<Figure> {
     let turns = runs.first().map_or(0, |run| run.turns);
-    let parts: [(&str, fn(&Run) -> f64, &'static str); 4] = [
+    let parts: [(&str, Part, &'static str); 4] = [
         ("turns a CPU-second", Run::rate, "turns/s"),
         ("import", |run| run.import, "s"),
         ("notes and graph", |run| run.fold, "s"),

@@ -1,6 +1,10 @@
 //! Files of other programs as people have them: whole exports, zips, damaged files, files beside them.
 
-#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the parts that tests share may panic as the tests do"
+)]
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -108,13 +108,13 @@ async fn a_key_is_of_one_user_and_a_new_version_stays_the_users() {
             None => message,
         })
     };
-    note("Locker 12", Some("ana")).await.unwrap();
+    let _first = note("Locker 12", Some("ana")).await.unwrap();
     let refused = note("Locker 40", Some("bo")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert!(refused.to_string().contains("ana"), "{refused}");
     let bound = space.memory.for_user(user("bo")).remember("Locker 40").key(key("locker")).await.unwrap_err();
     assert!(!bound.to_string().contains("ana"), "who is bound to a user is told of no other: {bound}");
-    note("Locker 13", None).await.unwrap();
+    let _next = note("Locker 13", None).await.unwrap();
     let of_ana = LearningFilter { user: Within::Only(user("ana")), ..LearningFilter::all() };
     let held: Vec<String> =
         space.memory.notes(&of_ana).await.unwrap().into_iter().map(|note| note.content).collect();
@@ -127,7 +127,7 @@ async fn an_amended_note_keeps_what_is_not_said_anew() {
     let end = space.now().plus_micros(90_000_000_000);
     let first = space.memory.remember("Parking pass 88").by_user().key(key("pass")).expires_at(end);
     let first = first.category(Category::new("car").unwrap()).tag(Tag::new("city").unwrap());
-    first.importance(Importance::new(0.9).unwrap()).await.unwrap();
+    let _first = first.importance(Importance::new(0.9).unwrap()).await.unwrap();
     let again = async |text: &str| {
         let call = space.memory.remember(text).by_user().key(key("pass"));
         if text.ends_with('9') {

@@ -156,7 +156,7 @@ proptest! {
         prop_assert_eq!((rest.as_ref(), cut.len()), ("", context.blocks.len()));
         // A block that lost its last line is still the program's.
         let open = context.text.trim_end().rsplit_once('\n').map_or("", |(open, _)| open);
-        prop_assert_eq!(marker::strip(open).0.as_ref(), "");
+        prop_assert!(marker::strip(open).0.is_empty());
         prop_assert!(!context.text.chars().any(|c| c.is_control() && c != '\n'));
         let frames = match format { Format::Json => 7, Format::Xml => 6, _ => 5 };
         let lines = context.text.lines().count();

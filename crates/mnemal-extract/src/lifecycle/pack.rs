@@ -49,6 +49,7 @@ pub(crate) struct Pack {
 
 /// One rule of endings.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the rule in its pack")]
 struct Rule {
     id: RuleId,
     scope: EndingScope,

@@ -253,7 +253,7 @@ fn how_long_a_wish_holds_is_read_in_every_language() {
 /// Returns what the sentences of a text end, and which forms they name, read by the pack of its language without a look before.
 fn read_in_full(text: &str) -> (Vec<Ending>, Vec<FormWish>) {
     let all = sentences(text);
-    let endings = endings_among(keys::Packs::ALL, text);
+    let endings = endings_among(Packs::ALL, text);
     let wish = |text: &str| pack_of(text).unwrap().form_wish(text);
     (endings, all.iter().map(|one| wish(one.of(text))).collect())
 }
