@@ -77,17 +77,26 @@ async fn a_pair_that_ends_nothing_is_judged_by_what_is_lost() {
         gone: Vec::new(),
         still: vec!["Split".into()],
     };
-    let kept = Outcome::of(&pair).await.unwrap();
-    assert!(kept.learned && !kept.lost, "{kept:?}");
-    let ended = Pair { gone: vec!["Split".into()], still: Vec::new(), ..pair };
-    let told = Outcome::of(&ended).await.unwrap();
+    let still = Outcome::of(&pair).await.unwrap();
+    assert!(still.learned && !still.lost, "{still:?}");
+    let over = Pair { gone: vec!["Split".into()], still: Vec::new(), ..pair };
+    let told = Outcome::of(&over).await.unwrap();
     assert!(told.learned && !told.present.is_empty(), "{told:?}");
 }
 
+/// Says a pair after which nothing of the first may hold that has the key.
+async fn ended(first: &str, second: &str, key: &str) -> Outcome {
+    said(first, second, (vec![key.to_owned()], Vec::new())).await
+}
+
+/// Says a pair after which the first holds on.
+async fn kept(first: &str, second: &str, key: &str) -> Outcome {
+    said(first, second, (Vec::new(), vec![key.to_owned()])).await
+}
+
 /// Says a pair, and returns what is told as present or was lost.
-async fn outcome(first: &str, second: &str, key: &str, ends: bool) -> Outcome {
-    let key = vec![key.to_owned()];
-    let (gone, still) = if ends { (key, Vec::new()) } else { (Vec::new(), key) };
+#[expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+async fn said(first: &str, second: &str, (gone, still): (Vec<String>, Vec<String>)) -> Outcome {
     let pair = Pair {
         id: "p".into(),
         lang: "en".into(),
@@ -118,14 +127,14 @@ async fn an_end_that_names_only_a_kind_ends_what_holds_of_it() {
         ("I want to learn Finnish.", "I changed my mind about learning Finnish.", "Finnish"),
         ("My thesis is due on 12 December.", "I handed in my thesis.", "due"),
     ] {
-        let told = outcome(first, second, key, true).await;
+        let told = ended(first, second, key).await;
         assert!(told.present.is_empty(), "{first} {second}: {told:?}");
     }
 }
 
 #[tokio::test]
 async fn an_end_whose_day_is_before_the_last_word_of_what_ends_ends_it_all_the_same() {
-    let told = outcome("I work at Norbanco.", "I left Norbanco for good in June.", "Norbanco", true).await;
+    let told = ended("I work at Norbanco.", "I left Norbanco for good in June.", "Norbanco").await;
     assert!(told.present.is_empty(), "{told:?}");
 }
 
@@ -137,7 +146,7 @@ async fn what_is_chronic_or_of_another_kind_goes_on() {
         ("I own a canoe.", "My neighbour's canoe got stolen.", "canoe"),
         ("I have two cats, Momo and Pip.", "Pip died.", "Momo"),
     ] {
-        let told = outcome(first, second, key, false).await;
+        let told = kept(first, second, key).await;
         assert!(!told.lost, "{first} {second}: {told:?}");
     }
 }

@@ -278,6 +278,10 @@ impl Scene {
             after = Cursor(Some(last.seq));
             for event in page.iter().filter_map(mnemal::Event::kept) {
                 let said = |name: &str| event.metadata.get(name).cloned().unwrap_or_default();
+                // That a file has the text of another one is no text.
+                if !event.metadata.contains_key("chunk") {
+                    continue;
+                }
                 let number = said("chunk").split('/').next().and_then(|number| number.parse().ok());
                 let number: usize = number.context("a chunk has a number")?;
                 let chunks = documents.entry(said("document")).or_insert_with(|| (said(FILE), Vec::new()));

@@ -278,10 +278,13 @@ impl Homes {
     /// Every command, by its words.
     fn commands(&self, above: &[&str]) -> BTreeSet<String> {
         let (help, _) = self.run(&[above, &["--help"]].concat());
-        let Some((_, list)) = help.split_once("\nCommands:\n") else {
-            return BTreeSet::from([above.join(" ")]);
+        // The program has its commands in groups, above its options; a command has its own under one heading.
+        let list = match help.split_once("\nCommands:\n") {
+            Some((_, list)) => list.split("\n\n").next().unwrap_or_default(),
+            None if above.is_empty() => help.split("\nOptions:\n").next().unwrap_or_default(),
+            None => return BTreeSet::from([above.join(" ")]),
         };
-        let lines = list.lines().take_while(|line| !line.is_empty());
+        let lines = list.lines();
         let names = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
         let names = names.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help");
         names.flat_map(|name| self.commands(&[above, &[name]].concat())).collect()

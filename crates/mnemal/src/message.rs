@@ -30,6 +30,7 @@ pub struct Message {
     pub(crate) occurred_at: Option<Timestamp>,
     pub(crate) zone: Zone,
     pub(crate) idempotency_key: Option<String>,
+    pub(crate) is_name_hidden: bool,
     pub(crate) metadata: Metadata,
 }
 
@@ -83,6 +84,7 @@ impl Message {
             occurred_at: None,
             zone: Zone::utc(),
             idempotency_key: None,
+            is_name_hidden: false,
             metadata: Metadata::new(),
         }
     }
@@ -144,9 +146,15 @@ impl Message {
         self
     }
 
-    /// Names the call, so that a repetition has one effect. The log keeps a hash of the name.
+    /// Names the call, so that a repetition has one effect. The log keeps the name.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
+        (self.idempotency_key, self.is_name_hidden) = (Some(key.into()), false);
+        self
+    }
+
+    /// The same with a name that somebody else chose and that may say whom the call is about: the log keeps its keyed hash.
+    pub fn hidden_idempotency_key(mut self, key: impl Into<String>) -> Self {
+        (self.idempotency_key, self.is_name_hidden) = (Some(key.into()), true);
         self
     }
 
@@ -167,6 +175,8 @@ impl Message {
             }
         }
         let session = self.session.or_else(|| defaults.session.cloned());
+        let is_hidden = self.is_name_hidden;
+        let name = self.idempotency_key.map(|name| if is_hidden { hidden(defaults.key, name) } else { name });
         Ok(NewEvent {
             kind: self.kind,
             content: self.content,
@@ -179,7 +189,7 @@ impl Message {
             occurred_at: self.occurred_at.unwrap_or(defaults.now),
             zone: self.zone,
             origin: self.origin,
-            idempotency_key: self.idempotency_key.map(|name| hidden(defaults.key, name)),
+            idempotency_key: name,
             metadata: self.metadata,
         })
     }

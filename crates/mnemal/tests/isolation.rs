@@ -165,6 +165,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };
             said(ours.selected(&Description::from(filter)).await)
         }
+        "events" => said(ours.events(&[*event]).await),
         "outdated" => said(ours.outdated().await),
         "selected_by_text" => said(ours.selected_by_text(QUERY, 5).await),
         "selected_by_fact" => said(ours.selected_by_fact(*fact).await),

@@ -130,11 +130,8 @@ async fn an_amended_note_keeps_what_is_not_said_anew() {
     let _first = first.importance(Importance::new(0.9).unwrap()).await.unwrap();
     let again = async |text: &str| {
         let call = space.memory.remember(text).by_user().key(key("pass"));
-        if text.ends_with('9') {
-            call.amend().await.unwrap()
-        } else {
-            call.await.unwrap()
-        };
+        let call = if text.ends_with('9') { call.amend() } else { call };
+        let _stored = call.await.unwrap();
         space.memory.learning("pass").await.unwrap()
     };
     let amended = again("Parking pass 89").await;

@@ -48,7 +48,7 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
         None => message.zone(time::here(memory.engine().now())),
     };
     if let Some(key) = call.idempotency_key {
-        message = message.idempotency_key(key);
+        message = message.hidden_idempotency_key(key);
     }
     let ack = memory.log(message).await?;
     output.answer(&AckForm::from(&*ack), || {

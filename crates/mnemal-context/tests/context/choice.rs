@@ -119,7 +119,7 @@ fn what_must_be_said_of_a_text_stands_outside_its_quotes() {
 fn the_weaker_twin_steps_in_when_the_stronger_one_does_not_fit() {
     let words = "one two three four five six seven eight nine ten ".repeat(3);
     let best = fragment(Section::Recall, 0, "the best of all");
-    let stronger = fragment(Section::Recall, 1, &format!("{words}{}", "\u{1f9ea}".repeat(150)));
+    let stronger = fragment(Section::Recall, 1, &format!("{words}{}", "\u{25c6}".repeat(300)));
     let mut weaker = fragment(Section::Recall, 2, &words);
     weaker.trust = Trust::Tool;
     let context = assemble(offering(vec![best, stronger, weaker]), &request(Some("one"), 250)).value;

@@ -199,7 +199,8 @@ async fn a_text_is_read_in_once_summaries_status_and_dreams_tell_of_it() {
     let found = ask(&mut client, "memory_recall", json!({"query": "harbour crane"})).await;
     assert!(found.text.contains("forty tonnes"), "{}", found.text);
     let status = ask(&mut client, "memory_status", json!({})).await;
-    assert_eq!((&status.structured["status"], &status.structured["events"]), (&json!("ok"), &json!(1)));
+    // The text, and that it is known by a second name.
+    assert_eq!((&status.structured["status"], &status.structured["events"]), (&json!("ok"), &json!(2)));
     assert!(memory.log(Message::user("The crane is to be painted red.")).await.is_ok());
     let summary = ask(&mut client, "memory_summary", json!({})).await;
     assert_eq!(summary.structured["key"], "root");

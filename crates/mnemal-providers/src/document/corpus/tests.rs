@@ -38,7 +38,7 @@ fn a_word_document_keeps_headings_pages_and_what_it_says_of_itself() {
         &content,
         &[
             ("Rent", Some(1), "Rent\n\nIt is 900 & due monthly.\n\nSigned"),
-            ("Rent > Deposit", Some(2), "Deposit\n\nthree\n\n|"),
+            ("Rent > Deposit", Some(2), "Deposit\n\nthree |"),
         ],
     );
     assert_eq!((content.fields["title"].as_str(), content.fields["author"].as_str()), ("The lease", "Ana"));

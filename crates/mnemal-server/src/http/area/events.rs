@@ -359,7 +359,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
         let mut message = message(&call, form).map_err(inside)?;
         let of_request = call.idempotency_key.as_ref().map(|key| format!("{key}#{place}"));
         if let Some(key) = own_key.or(of_request) {
-            message = message.idempotency_key(key);
+            message = message.hidden_idempotency_key(key);
         }
         messages.push(message);
     }
@@ -569,7 +569,7 @@ impl Turns {
             }
         }
         if let Some(key) = key {
-            message = message.idempotency_key(key);
+            message = message.hidden_idempotency_key(key);
         }
         self.waiting.push((message, one.call));
         Ok(())

@@ -465,7 +465,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
                 message = message.occurred_at(at, zone);
             }
             match &call.idempotency_key {
-                Some(key) => message.idempotency_key(format!("{key}#{place}")),
+                Some(key) => message.hidden_idempotency_key(format!("{key}#{place}")),
                 None => message,
             }
         });

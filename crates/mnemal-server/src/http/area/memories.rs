@@ -373,7 +373,7 @@ async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
             message = message.user_id(user);
         }
         if let Some(key) = idempotency_key {
-            message = message.idempotency_key(key);
+            message = message.hidden_idempotency_key(key);
         }
         metadata.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
     });
