@@ -120,7 +120,7 @@ async fn an_end_that_names_only_a_kind_ends_what_holds_of_it() {
         ("Je travaille chez Tarn Logistique.", "J'ai été licencié vendredi dernier.", "Tarn"),
         ("Trabajo en Logística Tarn.", "Me despidieron el viernes pasado.", "Tarn"),
         ("Trabalho na Tarn Logística.", "Fui demitido na sexta passada.", "Tarn"),
-        ("我在塔恩物流工作。", "上周五我被裁员了。", "塔恩"),
+        ("我在塔恩物流公司工作。", "上周五我被裁员了。", "塔恩"),
         ("I have the flu.", "I'm well again.", "flu"),
         ("I have a cat called Momo.", "Momo ran away and never came back.", "Momo"),
         ("I own a canoe.", "My canoe got stolen.", "canoe"),

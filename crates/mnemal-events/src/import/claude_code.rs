@@ -5,7 +5,7 @@ mod tree;
 
 use std::collections::HashMap;
 
-use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_core::{EventId, EventKind, Metadata, ToolName, marker};
 use mnemal_extract::program_elements;
 use serde_json::Value;
 
@@ -283,6 +283,8 @@ fn is_echo(text: &str) -> bool {
 
 /// Cuts the elements that the program added, of those that are meant.
 fn without_elements(text: &str, is_meant: impl Fn(&str) -> bool) -> String {
+    // A block of ours that lost its last line ends where its lines do, and not with the text.
+    let text = &*marker::strip(text).0;
     let (mut rest, mut done) = (String::with_capacity(text.len()), 0);
     for element in program_elements(text) {
         if text.get(element.clone()).is_some_and(&is_meant) {

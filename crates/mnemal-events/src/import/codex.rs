@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_core::{EventId, EventKind, Metadata, ToolName, marker};
 use mnemal_extract::program_elements;
 use serde_json::Value;
 
@@ -189,6 +189,8 @@ impl Codex {
 type At = Option<(mnemal_core::Timestamp, mnemal_core::Zone)>;
 
 fn without_elements(text: &str) -> String {
+    // A block of ours that lost its last line ends where its lines do, and not with the text.
+    let text = &*marker::strip(text).0;
     let (mut rest, mut done) = (String::with_capacity(text.len()), 0);
     for element in program_elements(text) {
         rest.push_str(text.get(done..element.start).unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Transcripts of Claude Code: what their person said in them, and what the program wrote.
 
-use mnemal_core::{EventKind, NewEvent, Origin};
+use mnemal_core::{EventKind, NewEvent, Origin, marker};
 use mnemal_events::{Format, ImportOptions, OwnHistory, Skipped, Why};
 use serde_json::{Value, json};
 
@@ -46,6 +46,19 @@ fn words(desk: &Desk) -> Vec<String> {
 
 fn count(skipped: &[Skipped], what: &'static str) -> usize {
     skipped.iter().filter(|one| one.why == Why::NotMemory(what)).count()
+}
+
+#[test]
+fn what_stands_behind_a_block_of_ours_that_lost_its_last_line_is_said_by_the_user() {
+    let block = format!(
+        "{}\n{}\n- [user, 2026-11-01] \"The van is on level 3.\"\n",
+        marker::opening("ab"),
+        marker::NOTICE
+    );
+    let (desk, _) =
+        read(&[entry("u1", None, json!(format!("{block}And one more thing: I retire in June.")))]);
+    let texts: Vec<String> = said(&desk).into_iter().map(|event| event.content).collect();
+    assert_eq!(texts, ["And one more thing: I retire in June."]);
 }
 
 #[test]
