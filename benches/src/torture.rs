@@ -4,6 +4,7 @@ pub mod asking;
 pub mod corrupt;
 pub mod dream;
 pub mod erase;
+pub mod formats;
 pub mod fuzz;
 pub mod history;
 pub mod inbox;

@@ -13,6 +13,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
     ("dream", "a month of cycles with a model that lies: nothing lost, everything can be taken back"),
     ("erase", "canaries over every path that data can take are forgotten: none is found, none comes back"),
+    ("formats", "damaged files of every program that is read: no good record is lost, and counts are true"),
     ("fuzz", "spoiled texts through every port that reads text: no panic, spans inside, twice alike"),
     ("history", "histories of several clients with faults agree with a plain set"),
     ("inbox", "files come into an inbox while its reader is killed"),

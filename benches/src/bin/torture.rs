@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, fuzz, history, inbox, io, kill, poison, powercut, prefix,
+    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, poison, powercut, prefix,
     processes, rebuild, receipts, servers, taking, undo,
 };
 use serde::Serialize;
@@ -42,6 +42,7 @@ enum Name {
     Corrupt,
     Dream,
     Erase,
+    Formats,
     Fuzz,
     History,
     Inbox,
@@ -68,6 +69,8 @@ impl Name {
             // Source: own choice, ten minutes of a build for development.
             Self::Prefix => 100,
             Self::Fuzz => 500_000,
+            // Source: issue of doors, 500 files of each importer.
+            Self::Formats => 500,
             Self::Dream => 900,
             // Source: issue of trust, 200 canaries, and files of 200 MB.
             Self::Erase | Self::Taking => 200,
@@ -86,6 +89,11 @@ impl Name {
                 let report = erase::run(order)?;
                 form.print(&report)?;
                 return Ok(report.is_clean());
+            }
+            Self::Formats => {
+                let outcome = formats::run(order)?;
+                form.print(&outcome)?;
+                return Ok(outcome.is_clean());
             }
             Self::Receipts => {
                 let report = receipts::run(order)?;

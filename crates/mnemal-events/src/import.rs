@@ -25,6 +25,7 @@ mod own;
 mod position;
 mod reader;
 mod stores;
+mod takeout;
 mod turn;
 
 pub use detect::{DETECT_BYTES, detect};
@@ -67,7 +68,7 @@ pub enum Format {
     Codex,
     /// A session file of Gemini CLI, `session-*.json` or `session-*.jsonl`.
     GeminiCli,
-    /// `My Activity.json` of the app of Gemini, from Google Takeout.
+    /// `My Activity.json` or `MyActivity.html` of the app of Gemini, from Google Takeout.
     GeminiTakeout,
     /// An export of claude-mem.
     ClaudeMem,

@@ -42,7 +42,12 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     }
     let mut last = None;
     for (name, node) in branch {
-        let Some(message) = node.get("message").and_then(Value::as_object) else { continue };
+        let Some(message) = node.get("message").and_then(Value::as_object) else {
+            if node.get("message").is_some_and(|message| !message.is_null()) {
+                turns.fail(format!("message {name} is not an object"));
+            }
+            continue;
+        };
         match say(&conversation, (name, message), last, (moments, turns)) {
             Ok(said) => last = said.or(last),
             Err(why) => turns.fail(format!("message {name}: {why}")),

@@ -20,7 +20,8 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
         return conversation(record, moments, turns);
     }
     if record.contains_key("docs") || record.contains_key("prompt_template") {
-        return project(record, moments, turns);
+        project(record, moments, turns);
+        return Ok(());
     }
     if record.contains_key("conversations_memory") || record.contains_key("project_memories") {
         return memories(record, turns);
@@ -29,7 +30,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
 }
 
 fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
-    let id = json::loose_name(record, "uuid").ok_or("field `uuid` is missing")?;
+    let id = id(record, turns);
     let messages =
         record.get("chat_messages").and_then(Value::as_array).ok_or("field `chat_messages` is not a list")?;
     let title = json::loose(record, "name").filter(|title| !title.is_empty());
@@ -54,6 +55,14 @@ fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result
         }
     }
     Ok(())
+}
+
+/// Returns the name of a conversation or project; of one that has none its place in the file.
+fn id(record: &Object, turns: &mut Turns) -> String {
+    json::loose_name(record, "uuid").unwrap_or_else(|| {
+        turns.fail("field `uuid` is missing".to_owned());
+        format!("{}:{}", turns.stem(), turns.line)
+    })
 }
 
 /// Returns when a conversation began; without that when it was changed last.
@@ -81,21 +90,23 @@ fn say(
     parent: Option<EventId>,
     (moments, turns): (&Moments, &mut Turns),
 ) -> Result<Option<EventId>, String> {
-    let kind = match json::text(message, "sender")? {
-        "human" => EventKind::UserMessage,
-        "assistant" => EventKind::AssistantMessage,
-        "system" => {
+    let sender = match json::text(message, "sender") {
+        Ok("human") => Ok(EventKind::UserMessage),
+        Ok("assistant") => Ok(EventKind::AssistantMessage),
+        Ok("system") => {
             turns.remark("instructions of the host");
             return Ok(None);
         }
-        _ => return Err("field `sender` is neither human nor assistant".to_owned()),
+        Ok(_) => Err("field `sender` is neither human nor assistant".to_owned()),
+        Err(why) => Err(why),
     };
+    let kind = sender.clone().unwrap_or(EventKind::AssistantMessage);
     let name = json::loose_name(message, "uuid").unwrap_or_else(|| whole.place.to_string());
     let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
     metadata.extend(whole.title.map(|title| ("title".to_owned(), title.to_owned())));
     let said = Said {
         human: kind == EventKind::UserMessage,
-        content: text(message, turns)?,
+        content: text(message, turns),
         kind,
         session: whole.id.to_owned(),
         conv: None,
@@ -106,6 +117,11 @@ fn say(
         metadata,
     };
     let mut last = None;
+    if let Err(why) = sender {
+        // Nobody knows who said it; the files beside it are there all the same.
+        attachments(message, &said, turns)?;
+        return Err(why);
+    }
     if said.content.trim().is_empty() {
         turns.remark("no text");
     } else {
@@ -116,9 +132,14 @@ fn say(
 }
 
 /// Returns what a message says: its parts of text, else its field `text`.
-fn text(message: &Object, turns: &mut Turns) -> Result<String, String> {
-    let (said, _) = json::content(message.get("content"))?;
-    for part in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+fn text(message: &Object, turns: &mut Turns) -> String {
+    let parts = message.get("content").filter(|content| !content.is_null());
+    if parts.is_some_and(|parts| !parts.is_array()) {
+        turns.fail("field `content` is not a list".to_owned());
+    }
+    let parts = parts.filter(|parts| parts.is_array());
+    let (said, _) = json::content(parts).unwrap_or_default();
+    for part in parts.and_then(Value::as_array).into_iter().flatten() {
         match part.get("type").and_then(Value::as_str) {
             None | Some("text") => {}
             Some("thinking") => turns.remark("a thought of the agent"),
@@ -126,11 +147,11 @@ fn text(message: &Object, turns: &mut Turns) -> Result<String, String> {
         }
     }
     let said = without_placeholders(&said);
-    Ok(if said.trim().is_empty() {
+    if said.trim().is_empty() {
         without_placeholders(json::loose(message, "text").unwrap_or_default())
     } else {
         said
-    })
+    }
 }
 
 /// Cuts what stands where a message used a tool, with the fence around it.
@@ -174,8 +195,8 @@ fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), S
     Ok(())
 }
 
-fn project(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
-    let id = json::loose_name(record, "uuid").ok_or("field `uuid` is missing")?;
+fn project(record: &Object, moments: &Moments, turns: &mut Turns) {
+    let id = id(record, turns);
     let started = started(record, moments, turns);
     if json::loose(record, "prompt_template").is_some_and(|prompt| !prompt.trim().is_empty()) {
         turns.remark("instructions of the host");
@@ -186,7 +207,6 @@ fn project(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), 
             turns.fail(format!("document {}: {why}", place + 1));
         }
     }
-    Ok(())
 }
 
 fn document_of(
@@ -224,8 +244,9 @@ fn document_of(
 }
 
 fn memories(record: &Object, turns: &mut Turns) -> Result<(), String> {
-    if let Some(text) = json::maybe_text(record, "conversations_memory")? {
-        paragraphs(text, "conversations", turns)?;
+    match json::maybe_text(record, "conversations_memory") {
+        Ok(text) => paragraphs(text.unwrap_or_default(), "conversations", turns)?,
+        Err(why) => turns.fail(why),
     }
     let projects = record.get("project_memories").and_then(Value::as_object);
     for (project, text) in projects.into_iter().flatten() {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::Format;
 use super::element::Elements;
 use super::json::Object;
+use super::takeout;
 
 /// Bytes that are looked at to tell the format. Source: SURFACES 9.1, the first 64 KiB.
 pub const DETECT_BYTES: usize = 64 * 1024;
@@ -81,6 +82,9 @@ fn notes(file_name: &str) -> Format {
 fn document(text: &str) -> Option<Format> {
     let start = text.trim_start_matches('\u{FEFF}').trim_start();
     let has = |field: &str| start.contains(&format!("\"{field}\""));
+    if takeout::is_page(start) {
+        return Some(Format::GeminiTakeout);
+    }
     if start.starts_with("{\"header\"") && has("format") && has(PRODUCT) {
         return Some(Format::Mnemal);
     }
@@ -206,9 +210,8 @@ pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
         Format::GeminiCli => (!is_line(start)).then(Elements::whole),
         Format::Letta if keys(start).iter().any(|key| key == "core_memory") => Some(Elements::whole()),
         Format::Hindsight if keys(start).iter().any(|key| key == "facts") => Some(Elements::whole()),
-        Format::GeminiTakeout | Format::ClaudeMem | Format::Letta | Format::Hindsight => {
-            Some(Elements::default())
-        }
+        Format::GeminiTakeout => (!start.starts_with('<')).then(Elements::default),
+        Format::ClaudeMem | Format::Letta | Format::Hindsight => Some(Elements::default()),
         Format::Zep => (!keys(start).iter().any(|key| key == "source_node_uuid")).then(Elements::default),
         Format::Mem0 if keys(start).iter().any(|key| key == "results" || key == "memories") => {
             Some(Elements::default())

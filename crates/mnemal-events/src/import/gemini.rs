@@ -169,7 +169,10 @@ fn call(
         let ok = json::loose(call, "status").is_none_or(|status| status == "success");
         let text = match answer.as_str() {
             Some(text) => text.to_owned(),
-            None => outputs(answer).unwrap_or_else(|| parts(Some(answer))),
+            None => outputs(answer).unwrap_or_else(|| match parts(Some(answer)) {
+                text if text.is_empty() => answer.to_string(),
+                text => text,
+            }),
         };
         turns.say(&one(EventKind::ToolResult { tool, ok }, text, Some(asked), "answer"))?;
     }
@@ -250,8 +253,18 @@ pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) ->
     } else {
         Some(turns.say(&said)?)
     };
-    let answers = record.get("safeHtmlItem").and_then(Value::as_array).into_iter().flatten();
-    let answers = answers.filter_map(|item| item.get("html")?.as_str()).map(plain);
+    let items = record.get("safeHtmlItem").filter(|items| !items.is_null());
+    let answers: Vec<Option<&str>> = match items {
+        None => Vec::new(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.get("html").and_then(Value::as_str)).collect()
+        }
+        Some(_) => vec![None],
+    };
+    if answers.contains(&None) {
+        turns.fail("an answer is not text".to_owned());
+    }
+    let answers = answers.into_iter().flatten().map(plain);
     let answer = answers.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
     if !answer.is_empty() {
         (said.kind, said.human, said.content, said.parent) =
@@ -267,7 +280,7 @@ const BLOCKS: [&str; 14] =
     ["p", "br", "div", "li", "ul", "ol", "tr", "table", "pre", "hr", "blockquote", "h1", "h2", "h3"];
 
 /// Returns the words of a fragment of HTML, a line for each block.
-fn plain(html: &str) -> String {
+pub(super) fn plain(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(start) = rest.find('<') {

@@ -48,6 +48,32 @@ pub(super) fn swallowed(text: &str) -> Vec<&str> {
     found
 }
 
+/// Returns a record that ends too early up to its last whole value, with its brackets closed; `None` where no value in it is whole.
+pub(super) fn closed(text: &str) -> Option<String> {
+    let (mut open, mut whole) = (Vec::new(), (0, 0));
+    let (mut quoted, mut escaped) = (false, false);
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' => open.push('}'),
+            b'[' => open.push(']'),
+            b'}' | b']' => {
+                open.pop();
+                whole = (place + 1, open.len());
+            }
+            b',' => whole = (place, open.len()),
+            _ => {}
+        }
+    }
+    // What was opened behind the last whole value is left out with it.
+    let (end, depth) = whole;
+    let ends = open.get(..depth).filter(|open| !open.is_empty())?.iter().rev();
+    Some(text.get(..end)?.chars().chain(ends.copied()).collect())
+}
+
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -147,6 +173,18 @@ mod tests {
         let text = r#"{"id": 1, "list": [{"name": "x"}, "cut{"id": 2, "list": []}, {"id": 3}]"#;
         assert_eq!(swallowed(text), [r#"{"id": 2, "list": []}"#, r#"{"id": 3}"#]);
         assert!(swallowed("[1").is_empty() && swallowed("{").is_empty());
+    }
+
+    #[test]
+    fn a_record_that_ends_too_early_keeps_its_whole_values() {
+        for (cut, whole) in [
+            (r#"{"a": [1, {"b": "x, y"}, {"c": "z"#, r#"{"a": [1, {"b": "x, y"}]}"#),
+            (r#"{"a": 1, "b"#, r#"{"a": 1}"#),
+            (r#"{"a": {"b": "}\", [1"}"#, r#"{"a": {"b": "}\", [1"}}"#),
+        ] {
+            assert_eq!(closed(cut).as_deref(), Some(whole), "{cut}");
+        }
+        assert_eq!((closed(r#"{"a"#), closed("")), (None, None));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct Lines<R> {
     longest: usize,
     /// Finds records where the file is one JSON document.
     elements: Option<Elements>,
+    /// What each record begins with where the file is a page; the next record begins behind it.
+    mark: Option<&'static [u8]>,
     /// Number of the last line, from 1.
     pub(super) number: u64,
     /// Bytes up to the end of the last line.
@@ -30,7 +32,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(reader: R, longest: usize) -> Self {
-        Self { reader, longest, elements: None, number: 0, offset: 0, cut_off: false }
+        Self { reader, longest, elements: None, mark: None, number: 0, offset: 0, cut_off: false }
     }
 
     /// Reads the records of one JSON document in place of lines.
@@ -38,9 +40,14 @@ impl<R: BufRead> Lines<R> {
         Self { elements: Some(elements), ..self }
     }
 
+    /// Reads what stands between marks in place of lines.
+    pub(super) fn of_page(self, mark: &'static [u8]) -> Self {
+        Self { mark: Some(mark), ..self }
+    }
+
     /// Returns what `number` counts.
     pub(super) fn unit(&self) -> &'static str {
-        if self.elements.is_some() { "record" } else { "line" }
+        if self.elements.is_some() || self.mark.is_some() { "record" } else { "line" }
     }
 
     /// Says how many bytes of the file stand before what is read.
@@ -58,7 +65,7 @@ impl<R: BufRead> Lines<R> {
     pub(super) fn next(&mut self) -> Result<Option<std::result::Result<String, Bad>>> {
         let before = self.offset;
         let mut start = before;
-        let mut bytes = Vec::new();
+        let (mut bytes, mut matched) = (Vec::new(), 0);
         self.cut_off = true;
         while self.cut_off {
             let chunk = match self.reader.fill_buf() {
@@ -67,9 +74,10 @@ impl<R: BufRead> Lines<R> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            let (from, end) = match &mut self.elements {
-                None => (Some(0), chunk.iter().position(|byte| *byte == b'\n')),
-                Some(elements) => next_record(elements, chunk, (!bytes.is_empty()).then_some(0)),
+            let (from, end) = match (&mut self.elements, self.mark) {
+                (None, None) => (Some(0), chunk.iter().position(|byte| *byte == b'\n')),
+                (None, Some(mark)) => (Some(0), next_mark(mark, chunk, &mut matched)),
+                (Some(elements), _) => next_record(elements, chunk, (!bytes.is_empty()).then_some(0)),
             };
             let taken = end.map_or(chunk.len(), |end| end + 1);
             let room = (self.longest + 3).saturating_sub(bytes.len());
@@ -93,6 +101,10 @@ impl<R: BufRead> Lines<R> {
         if self.offset == before {
             return Ok(None);
         }
+        if let Some(elements) = self.elements.as_mut().filter(|_| self.cut_off) {
+            // What is cut off is no JSON, which says that the document ends too early.
+            elements.close();
+        }
         self.number += 1;
         Ok(Some(self.text(bytes, start)))
     }
@@ -114,6 +126,18 @@ impl<R: BufRead> Lines<R> {
         }
         Ok(text)
     }
+}
+
+/// Returns where a mark ends in a part of a page; `matched` bytes of it stand before the part. The first byte of a mark is none of
+/// its others.
+fn next_mark(mark: &[u8], chunk: &[u8], matched: &mut usize) -> Option<usize> {
+    chunk.iter().position(|byte| {
+        *matched = match mark.get(*matched) {
+            Some(next) if next == byte => *matched + 1,
+            _ => usize::from(mark.first() == Some(byte)),
+        };
+        *matched == mark.len()
+    })
 }
 
 /// Returns where a record starts and ends in a part of a document; `from` is its start if it began earlier.
@@ -170,7 +194,7 @@ mod tests {
         let (records, _, _, cut_off) = read("[{\"a\":1},{\"b\"");
         assert!(cut_off);
         let early = Err(Bad::Broken("the document ends too early".to_owned()));
-        assert_eq!(records[1..], [object("{\"b\""), early.clone()], "what is cut off is no JSON");
+        assert_eq!(records[1..], [object("{\"b\"")], "what is cut off is no JSON, and is told once");
         assert_eq!(read("[{\"a\":1},").0[1..], *std::slice::from_ref(&early));
         assert_eq!(read("[{\"a\":1}").0[1..], [early]);
         assert_eq!(read(" [] ").0, []);

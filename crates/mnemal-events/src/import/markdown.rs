@@ -67,7 +67,7 @@ impl Markdown {
             Front::Within if matches!(line.trim_end(), "---" | "...") && self.pending.len() > 1 => {
                 self.close();
             }
-            Front::Within if self.pending.len() < MOST_FIELDS && is_field(line, self.pending.len()) => {
+            Front::Within if self.pending.len() < MOST_FIELDS && is_field(line, &self.pending) => {
                 self.pending.push(line.to_owned());
             }
             Front::Within => {
@@ -351,14 +351,24 @@ fn item(text: &str) -> Option<String> {
 /// Most lines of front matter. Source: own choice; what is longer is a text.
 const MOST_FIELDS: usize = 2_000;
 
-/// Whether a line may stand in front matter: a field, a part of one, a remark. The first of them is no blank line.
-fn is_field(line: &str, place: usize) -> bool {
-    let text = line.trim_end();
+/// Whether a line may stand in front matter behind others: a field, a part of one, a remark. The first of them is no blank line.
+fn is_field(line: &str, before: &[String]) -> bool {
+    let (text, place) = (line.trim_end(), before.len());
     if text.is_empty() {
         return place > 1;
     }
-    if text.starts_with(['#', ' ', '\t', '}', ']']) || text == "-" || text.starts_with("- ") {
-        return place > 1 || text.starts_with('#') && !text.starts_with("# ");
+    let is_behind_blank = before.last().is_some_and(|line| line.trim().is_empty());
+    if text == "-" || text.starts_with("- ") {
+        // A list belongs to a field that has no value of its own.
+        let above = before.iter().rev().find(|line| !line.starts_with([' ', '\t', '-', '#']));
+        return place > 1 && !is_behind_blank && above.is_some_and(|field| field.trim_end().ends_with(':'));
+    }
+    if text.starts_with('#') {
+        // A remark of one mark; a heading of a note stands behind a blank line, or has more.
+        return if place > 1 { !text.starts_with("##") && !is_behind_blank } else { !text.starts_with("# ") };
+    }
+    if text.starts_with([' ', '\t', '}', ']']) {
+        return place > 1;
     }
     let name = text.split_once(':').filter(|(_, value)| value.is_empty() || value.starts_with(' '));
     name.is_some_and(|(name, _)| {

@@ -56,9 +56,20 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
         at: None,
         metadata: Metadata::new(),
     };
-    match json::text(record, "type")? {
+    // What a record holds tells its kind where that cannot be read.
+    let kind = json::text(record, "type").or_else(|why| {
+        let fields = [("observations", "entity"), ("relationType", "relation")];
+        let kind = fields.into_iter().find(|(field, _)| record.contains_key(*field));
+        let (_, kind) = kind.ok_or_else(|| why.clone())?;
+        turns.fail(why);
+        Ok::<_, String>(kind)
+    });
+    match kind? {
         "entity" => {
-            let name = json::text(record, "name")?;
+            let name = json::text(record, "name").unwrap_or_else(|why| {
+                turns.fail(why);
+                ""
+            });
             let kind = json::loose(record, "entityType").unwrap_or_default();
             let memory = plain(vec![kind], vec![name]);
             let observed = record.get("observations").and_then(Value::as_array);
@@ -71,7 +82,8 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
                     turns.fail("an observation is not text".to_owned());
                     continue;
                 };
-                memory.say(format!("{name}: {text}"), vec![name.to_owned()], turns)?;
+                let content = if name.is_empty() { text.to_owned() } else { format!("{name}: {text}") };
+                memory.say(content, vec![name.to_owned()], turns)?;
             }
             Ok(())
         }

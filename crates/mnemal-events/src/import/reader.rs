@@ -17,7 +17,7 @@ use super::own::Own;
 use super::turn::{Turn, Turns};
 use super::{
     Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, chatgpt, claude, json, memories,
-    neutral, stores,
+    neutral, stores, takeout,
 };
 use crate::log::{Exact, ExactRecord};
 
@@ -188,6 +188,7 @@ impl<R: BufRead> Importer<R> {
             named => named,
         };
         let elements = elements(format, &head);
+        let is_page = format == Format::GeminiTakeout && elements.is_none();
         let longest = match format {
             Format::Mnemal => LONGEST_OWN_LINE,
             _ if elements.is_some() => LONGEST_RECORD,
@@ -198,6 +199,7 @@ impl<R: BufRead> Importer<R> {
         Ok(Self {
             lines: match elements {
                 Some(elements) => lines.of_document(elements),
+                None if is_page => lines.of_page(takeout::MARK),
                 None => lines,
             },
             dialect: Dialect::of(format, &options),
@@ -298,21 +300,34 @@ impl<R: BufRead> Importer<R> {
         Ok(())
     }
 
-    /// Reads the whole records that a damaged record of a document swallowed, because its end is missing.
+    /// Reads the whole records that a damaged record of a document swallowed, because its end is missing; of the last one, which
+    /// the file cuts off, what is whole in it.
     fn salvage(&mut self, text: &str, why: String) -> std::result::Result<Option<ExactRecord>, Bad> {
         let is_damaged = why.starts_with(json::NOT_JSON) && !matches!(self.dialect, Dialect::Mnemal(_));
         if self.lines.unit() != "record" || !is_damaged || self.options.lenient == Lenient::No {
             return Err(Bad::Broken(why));
         }
         self.turns.clear();
+        let mut is_read = false;
         for record in json::swallowed(text) {
-            let before = self.turns.broken.len();
-            if self.understand(record).is_err() {
-                self.turns.broken.truncate(before);
-            }
+            is_read |= self.attempt(record);
+        }
+        let rest = json::closed(text).filter(|_| !is_read && self.lines.cut_off);
+        if let Some(rest) = rest {
+            self.attempt(&rest);
         }
         self.turns.fail(why);
         Ok(None)
+    }
+
+    /// Reads a part of a damaged record; says whether it could be understood.
+    fn attempt(&mut self, part: &str) -> bool {
+        let before = self.turns.broken.len();
+        let is_read = self.understand(part).is_ok();
+        if !is_read {
+            self.turns.broken.truncate(before);
+        }
+        is_read
     }
 
     fn understand(&mut self, text: &str) -> Result<Option<ExactRecord>, String> {
@@ -336,7 +351,19 @@ impl<R: BufRead> Importer<R> {
             Dialect::LangChain(openai) => memories::langchain(&json::object(text)?, openai, moments, turns)?,
             Dialect::Codex(codex) => codex.read(&json::object(text)?, moments, turns)?,
             Dialect::GeminiCli(gemini) => gemini.read(&json::object(text)?, moments, turns)?,
-            Dialect::GeminiTakeout => gemini::activity(&json::object(text)?, moments, turns)?,
+            Dialect::GeminiTakeout if text.trim_start().starts_with(['{', '[']) => {
+                gemini::activity(&json::object(text)?, moments, turns)?;
+            }
+            Dialect::GeminiTakeout => {
+                let is_cut = self.lines.cut_off && !text.contains("</html");
+                if is_cut {
+                    turns.fail("the document ends too early".to_owned());
+                }
+                // Styles stand before the first entry.
+                if let Some(entry) = takeout::entry(text).filter(|_| !is_cut || takeout::is_whole(text)) {
+                    gemini::activity(&entry, moments, turns)?;
+                }
+            }
             Dialect::ClaudeMem => stores::claude_mem(&json::object(text)?, moments, turns)?,
             Dialect::Letta(openai) => stores::letta(&json::object(text)?, moments, openai, turns)?,
             Dialect::Zep => stores::zep(&json::object(text)?, moments, turns)?,

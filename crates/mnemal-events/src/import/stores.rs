@@ -102,6 +102,11 @@ pub(super) fn claude_mem(record: &Object, moments: &Moments, turns: &mut Turns) 
         "next_steps",
         "notes",
     ];
+    for field in parts {
+        if let Err(why) = json::maybe_text(record, field) {
+            turns.fail(why);
+        }
+    }
     let said: Vec<&str> = parts.iter().filter_map(|field| first(record, &[field])).collect();
     if said.is_empty() || !record.contains_key("memory_session_id") {
         turns.remark("an entry of the program");
@@ -145,9 +150,9 @@ pub(super) fn letta(
         return noted.say(value, turns);
     }
     for block in record.get("core_memory").and_then(Value::as_array).into_iter().flatten() {
-        match block.as_object() {
-            Some(block) => letta(block, moments, openai, turns)?,
-            None => turns.fail("a block is not an object".to_owned()),
+        let read = block.as_object().ok_or_else(|| "it is not an object".to_owned());
+        if let Err(why) = read.and_then(|block| letta(block, moments, openai, turns)) {
+            turns.fail(format!("a block: {why}"));
         }
     }
     let Some(messages) = record.get("messages").and_then(Value::as_array) else {
@@ -275,7 +280,11 @@ pub(super) fn cogx(
     let scope = record.get("scope").and_then(Value::as_object);
     let session = scope.and_then(|scope| first(scope, &["session_id", "run_id"])).map(str::to_owned);
     let own = id(record, turns);
-    let kind = json::text(record, "kind")?;
+    let kind = json::text(record, "kind").or_else(|why| {
+        let kind = kind_by_fields(record).ok_or_else(|| why.clone())?;
+        turns.fail(why);
+        Ok::<_, String>(kind)
+    })?;
     let at = first_time(
         record,
         if kind == "fact" { &["valid_at", "created_at"] } else { &["created_at", "updated_at"] },
@@ -322,6 +331,18 @@ pub(super) fn cogx(
         }
         _ => Err("field `kind` is no kind of record".to_owned()),
     }
+}
+
+/// Returns the kind of a record of COGX that does not say it, by the field that no other kind has.
+fn kind_by_fields(record: &Object) -> Option<&'static str> {
+    let fields = [
+        ("turns", "episode"),
+        ("predicate", "fact"),
+        ("value", "memory_block"),
+        ("description", "entity"),
+        ("content", "memory"),
+    ];
+    fields.into_iter().find(|(field, _)| record.contains_key(*field)).map(|(_, kind)| kind)
 }
 
 /// Returns a relation as a sentence where its ends have names and not only ids.

@@ -1,6 +1,6 @@
 //! Puts the events of our own export back: same ids, same times, erased events as erased.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use mnemal_core::{
@@ -9,7 +9,7 @@ use mnemal_core::{
 };
 
 use super::EventLog;
-use super::take::{Taken, known, other_body};
+use super::take::{Refused, Taken, known, other_body};
 use crate::grave::{Graves, Passage};
 use crate::limit;
 
@@ -70,7 +70,9 @@ impl EventLog {
 
     pub(super) async fn restore(&self, exact: Exact, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
         let (erased_here, graves) = self.graves_besides(&exact.forgotten).await?;
-        let (mut entries, mut erased, mut adopted) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut entries, mut erased, mut adopted): (Vec<LogEntry>, _, _) =
+            (Vec::new(), Vec::new(), Vec::new());
+        let mut places: HashMap<EventId, usize> = HashMap::new();
         for record in exact.records {
             match record {
                 ExactRecord::Event { id, recorded_at, event, quarantined, echo } => {
@@ -85,7 +87,18 @@ impl EventLog {
                         echo.into_iter().filter(|span| span.of(&entry.event.content).is_some()).collect();
                     entry.quarantined = quarantined;
                     entry.body_hash = self.body_hash(&entry.event)?;
-                    entries.push(entry);
+                    // A file may hold a record twice.
+                    match places.get(&id).and_then(|place| entries.get(*place)) {
+                        Some(twin) if twin.body_hash == entry.body_hash => taken.duplicates += 1,
+                        Some(_) => {
+                            let why = other_body(id).what().to_owned();
+                            taken.refused.push(Refused { record: id.to_string(), why });
+                        }
+                        None => {
+                            places.insert(id, entries.len());
+                            entries.push(entry);
+                        }
+                    }
                 }
                 ExactRecord::Erased { recorded_at, role, tombstone } => {
                     entries.push(stub(tombstone.event, recorded_at, role)?);

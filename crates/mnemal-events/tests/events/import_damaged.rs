@@ -347,3 +347,165 @@ fn times_whose_zone_stands_apart_are_read() {
         assert_eq!(kept(&desk)[0].occurred_at.to_string(), at, "{ts}");
     }
 }
+
+#[test]
+fn what_is_whole_in_the_record_that_a_file_cuts_off_is_read_and_the_end_is_told_once() {
+    let root = Some("00000000-0000-4000-8000-000000000000");
+    let messages =
+        json!([turn("m1", "human", "We keep two goats.", root), turn("m2", "human", "Cut", Some("m1"))]);
+    let list = json!({"items": [{"id": "u1", "text": "Bo fishes.", "fact_type": "world"}, {"id": "u2", "text": "Cut", "fact_type": "world"}]});
+    let session = r#"{"sessionId": "s", "projectHash": "h", "messages": [{"id": "m1", "type": "user", "content": "We sail."},
+        {"id": "m2", "type": "user", "content": "Cut"}]}"#;
+    let mut two = chat("a", "We keep bees.");
+    two["mapping"]["a2"]["message"]["content"]["parts"] = json!(["Cut"]);
+    for (name, file, said) in [
+        ("conversations.json", json!([talk("k", &messages)]).to_string(), "We keep two goats."),
+        ("chats.json", json!([two]).to_string(), "We keep bees."),
+        ("list.json", list.to_string(), "Bo fishes."),
+        ("session-1.json", session.to_owned(), "We sail."),
+    ] {
+        let cut = file.get(..file.find("\"Cut").unwrap() + 3).unwrap();
+        let (texts, skipped) = read(name, cut);
+        assert_eq!(texts, [said], "{name}");
+        let ends = skipped.iter().filter(|one| one.why.to_string().contains("ends too early")).count();
+        assert_eq!(ends, 1, "{name}: {skipped:?}");
+    }
+}
+
+#[test]
+fn a_field_of_another_type_costs_its_own_record_alone_and_is_named() {
+    let mut nameless = talk("k", &json!([turn("m1", "human", "We keep two goats.", None)]));
+    nameless["uuid"] = json!({"no": "name"});
+    let mut odd = turn("m1", "human", "The canoe is sold.", None);
+    odd["content"] = json!(true);
+    let mut robot = turn("m2", "robot", "beep", None);
+    robot["attachments"] = json!([{"file_name": "a.txt", "extracted_content": "The hull is oak."}]);
+    let memories = json!([{"conversations_memory": [1], "project_memories": {"p": "Sam builds boats."}}]);
+    let block = |label: &str, value: Value| json!({"label": label, "value": value});
+    let agent =
+        json!({"core_memory": [block("a", json!([])), block("b", json!("Bo fishes."))], "messages": []});
+    let mut gone = chat("a", "We keep bees.");
+    gone["mapping"]["a2"]["message"] = json!(["Good."]);
+    let observation = json!({"observations": [{"id": 1, "memory_session_id": "m", "title": "Oak", "narrative": ["It lasts."]}], "summaries": []});
+    let activity = json!([{"header": "Gemini Apps", "title": "Prompted Why oak?", "time": "2026-04-20T18:24:31Z", "safeHtmlItem": [{"html": 4}]}]);
+    let record = json!({"external_id": "x", "kind": 5, "turns": [{"role": "user", "content": "I sail."}]});
+    for (name, file, said) in [
+        ("conversations.json", json!([nameless]), &["We keep two goats."][..]),
+        (
+            "conversations.json",
+            json!([talk("k", &json!([odd, robot]))]),
+            &["The canoe is sold.", "The hull is oak."],
+        ),
+        ("memories.json", memories, &["Sam builds boats."]),
+        ("old.af", agent, &["Bo fishes."]),
+        ("chats.json", json!([gone]), &["We keep bees."]),
+        ("export.json", observation, &["Oak"]),
+        ("My Activity.json", activity, &["Why oak?"]),
+        ("memories.jsonl", record, &["I sail."]),
+        (
+            "memory.jsonl",
+            json!({"type": "entity", "name": [], "entityType": "x", "observations": ["Bo sings."]}),
+            &["Bo sings."],
+        ),
+        (
+            "memory.jsonl",
+            json!({"type": 4, "from": "Bo", "to": "Ada", "relationType": "knows"}),
+            &["Bo knows Ada"],
+        ),
+    ] {
+        let (texts, skipped) = read(name, &file.to_string());
+        assert_eq!(texts, said, "{name}");
+        assert!(broken(&skipped) > 0, "{name}: {skipped:?}");
+    }
+}
+
+#[test]
+fn a_tree_of_claude_that_is_damaged_and_out_of_order_stays_one_conversation() {
+    let root = Some("00000000-0000-4000-8000-000000000000");
+    // The second message is gone, and the last one stands first.
+    let moved = json!([turn("m3", "human", "three", Some("m2")), turn("m1", "human", "one", root)]);
+    let mut said = read("conversations.json", &json!([talk("k", &moved)]).to_string()).0;
+    said.sort();
+    assert_eq!(said, ["one", "three"]);
+    let mut timeless = turn("m4", "human", "four", Some("m3"));
+    timeless["created_at"] = json!(4);
+    let left = json!([
+        turn("m1", "human", "one", root),
+        turn("m2", "assistant", "left", Some("m1")),
+        turn("m3", "assistant", "three", Some("m1")),
+        timeless
+    ]);
+    assert_eq!(
+        read("conversations.json", &json!([talk("k", &left)]).to_string()).0,
+        ["one", "three", "four"]
+    );
+}
+
+#[test]
+fn a_list_or_a_heading_behind_dashes_that_lost_their_end_is_text() {
+    for note in [
+        "---\ntype: note\n- [decision] We heat with wood\n\n---\nBody here.\n",
+        "---\ntags: [a]\n\n# Notes\n\nWe heat with wood\n\n---\nBody here.\n",
+        "---\ntags: [a]\n## Part\n\nWe heat with wood\n\n---\nBody here.\n",
+    ] {
+        let said = read("Note.md", note).0.join("\n");
+        assert!(said.contains("We heat with wood") && said.contains("Body here."), "{said}");
+    }
+    let front = "---\ntitle: Boats\n# a remark\ntags:\n- wood\n- oak\naliases:\n  - hull\n---\nBody here.\n";
+    assert_eq!(read("Note.md", front).0, ["Body here."]);
+}
+
+#[test]
+fn a_record_that_our_own_export_holds_twice_is_stored_once() {
+    let header = json!({"format": "mnemal", "version": 1, "space": "default", "exported_at": "2026-03-01T09:30:00Z",
+        "counts": {"events": 2, "tombstones": 0}});
+    let event = |id: u128, text: &str| {
+        json!({"event": {"id": mnemal_core::EventId(id << 64).to_string(), "recorded_at": "2026-03-01T09:30:00Z",
+            "kind": {"type": "user_message"}, "content": text, "session": "s", "channel": "cli",
+            "occurred_at": "2026-03-01T09:30:00Z", "zone": ["UTC", 0], "origin": "user_direct"}})
+    };
+    let file = [
+        header,
+        event(1, "We keep bees."),
+        event(2, "We sail."),
+        event(1, "We keep bees."),
+        event(2, "We fly."),
+    ];
+    let desk = desk();
+    let (taken, _) = import(&desk, "export.jsonl", &file.map(|line| line.to_string()).join("\n"));
+    assert_eq!((taken.stored, taken.duplicates, taken.refused.len()), (2, 1, 1), "{taken:?}");
+    assert_eq!(texts(&desk), ["We keep bees.", "We sail."]);
+}
+
+#[test]
+fn a_node_that_a_file_cuts_off_before_its_message_takes_no_other_one_with_it() {
+    let mut cut = chat("a", "We keep bees.");
+    cut["mapping"]["a1"]["children"] = json!(["a2"]);
+    cut["mapping"]["a2"] = json!({"id": "a2"});
+    cut["current_node"] = json!("gone");
+    assert_eq!(read("chats.json", &json!([cut]).to_string()).0, ["We keep bees."]);
+}
+
+#[test]
+fn a_last_message_without_its_time_is_as_new_as_what_it_answers() {
+    let mut chat = chat("a", "one");
+    let node = |id: &str, parent: &str, text: &str, time: Option<u32>| {
+        json!({"id": id, "parent": parent, "children": [], "message": {"author": {"role": "user"}, "create_time": time,
+            "content": {"content_type": "text", "parts": [text]}}})
+    };
+    chat["current_node"] = json!("gone");
+    for (id, parent, text, time) in [
+        ("a3", "a2", "left", Some(1_761_000_005)),
+        ("a4", "a2", "four", Some(1_761_000_010)),
+        ("a5", "a4", "five", None),
+    ] {
+        chat["mapping"][id] = node(id, parent, text, time);
+    }
+    assert_eq!(read("c.json", &json!([chat]).to_string()).0, ["one", "Good.", "four", "five"]);
+    // A message that is there twice is one, wherever its twin stands.
+    let mut messages = vec![turn("m2", "human", "two", Some("m1")), turn("m3", "human", "three", Some("m2"))];
+    messages.push(turn("m4", "human", "four", Some("m3")));
+    messages.push(messages[0].clone());
+    let (said, _) = read("conversations.json", &json!([talk("k", &json!(messages))]).to_string());
+    assert_eq!(said, ["two", "three", "four"]);
+}

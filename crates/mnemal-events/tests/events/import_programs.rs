@@ -278,3 +278,45 @@ fn memories_of_mem0_in_one_line_are_told() {
     let file = json!({"results": [{"id": "1", "memory": "Ana likes oak.", "user_id": "ana"}]}).to_string();
     assert_eq!(said(&read("mem0.json", Format::Mem0, &file).0), ["note general: Ana likes oak."]);
 }
+
+/// An entry of a page of activity.
+fn cell(header: &str, content: &str) -> String {
+    format!(
+        "<div class=\"outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp\"><div class=\"mdl-grid\"><div class=\"header-cell mdl-cell mdl-cell--12-col\">\
+        <p class=\"mdl-typography--title\">{header}<br></p></div><div class=\"content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1\">{content}</div>\
+        <div class=\"content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1 mdl-typography--text-right\"></div>\
+        <div class=\"content-cell mdl-cell mdl-cell--12-col mdl-typography--caption\"><b>Products:</b><br>&emsp;{header}<br></div></div></div>"
+    )
+}
+
+#[test]
+fn the_activity_of_gemini_is_read_from_a_page_too() {
+    let page = |cells: &[String]| {
+        let style = ".mdl-typography--title{margin:0}".repeat(3_000);
+        let cells = cells.concat();
+        format!(
+            "<html><head><style type=\"text/css\">{style}</style></head><body><div class=\"mdl-grid\">{cells}</div></body></html>"
+        )
+    };
+    let file = page(&[
+        cell(
+            "Gemini Apps",
+            "Prompted&nbsp;Which island?<br>A small one.<br>Mar 5, 2025, 1:12:33\u{202f}PM UTC<br><p>Naxos &amp; Crete</p><div>warm</div>",
+        ),
+        cell("Gemini-Apps", "Prompted Und im Winter?<br>06.03.2025, 10:12:33 MEZ<br>"),
+        cell("Gemini Apps", "Used an assistant feature<br>Mar 7, 2025, 1:12:33 PM UTC<br>"),
+        cell("Search", "Searched for boats<br>Mar 8, 2025, 1:12:33 PM UTC<br>"),
+    ]);
+    let (desk, skipped) = read("MyActivity.html", Format::GeminiTakeout, &file);
+    assert_eq!(
+        said(&desk),
+        ["user: Which island?\nA small one.", "assistant: Naxos & Crete\nwarm", "user: Und im Winter?"]
+    );
+    let times: Vec<String> = kept(&desk).iter().map(|event| event.occurred_at.to_string()).collect();
+    assert_eq!(times, ["2025-03-05T13:12:33Z", "2025-03-05T13:12:33Z", "2025-03-06T10:12:33Z"]);
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    let cut = file.get(..file.find("Und im").unwrap()).unwrap();
+    let (desk, skipped) = read("MyActivity.html", Format::GeminiTakeout, cut);
+    assert_eq!(said(&desk).len(), 2);
+    assert!(skipped.iter().any(Skipped::is_broken), "{skipped:?}");
+}

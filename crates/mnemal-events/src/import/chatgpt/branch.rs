@@ -53,11 +53,12 @@ impl<'n> Tree<'n> {
             let children = node.get("children").and_then(Value::as_array).into_iter().flatten();
             for child in children.filter_map(Value::as_str) {
                 named_by.insert(child, name.as_str());
-                if nodes.contains_key(child) {
+                // What a file cuts off may have lost its message.
+                if nodes.get(child).is_some_and(|child| message(child).is_some()) {
                     parents.insert(name.as_str());
                 }
             }
-            parents.extend(node.get("parent").and_then(Value::as_str));
+            parents.extend(node.get("parent").and_then(Value::as_str).filter(|_| message(node).is_some()));
         }
         Self { nodes, named_by, parents }
     }
@@ -73,8 +74,13 @@ impl<'n> Tree<'n> {
         if let Some(before) = named.or_else(by_child) {
             return Some(before);
         }
-        // The root says nothing; a message without its parent follows what was said before it.
-        let at = time(node).filter(|_| parent.is_some())?;
+        // The root says nothing; a message without its parent follows what was said before it, and so does the last one of a tree
+        // that is cut off.
+        let is_cut = node.get("parent").is_none() && message(node).is_some() && !self.parents.contains(name);
+        if parent.is_none() && !is_cut {
+            return None;
+        }
+        let at = time(node).or(is_cut.then_some(f64::MAX))?;
         self.newest(|(other, node)| !known.contains(other) && time(node).is_some_and(|time| time <= at))
     }
 
@@ -83,11 +89,19 @@ impl<'n> Tree<'n> {
         let leaves = self.nodes.iter().enumerate().filter(|(_, (name, node))| {
             !self.parents.contains(name.as_str()) && message(node).is_some() && is_meant((name, node))
         });
-        let newest = leaves.max_by(|(place, (_, node)), (other_place, (_, other))| {
-            let times = time(node).unwrap_or(f64::MIN).total_cmp(&time(other).unwrap_or(f64::MIN));
-            times.then(place.cmp(other_place))
-        });
-        newest.map(|(_, (name, _))| name.as_str())
+        let timed = leaves.map(|(place, (name, node))| (self.time(name, node), place, name.as_str()));
+        let newest = timed.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        newest.map(|(_, _, name)| name)
+    }
+
+    /// Returns when a message was said; one that does not tell is as new as what it answers.
+    fn time(&self, name: &str, node: &Value) -> f64 {
+        let above = || {
+            let parent = node.get("parent").and_then(Value::as_str);
+            let above = parent.or_else(|| self.named_by.get(name).copied())?;
+            time(self.nodes.get(above)?)
+        };
+        time(node).or_else(above).unwrap_or(f64::MIN)
     }
 }
 

@@ -6,16 +6,18 @@ use serde_json::Value;
 
 /// Returns the places of the messages that are shown, in a list whose messages may name the one that they answer.
 ///
-/// Messages that name none, or one that the list does not hold, follow the one before them.
+/// Messages that name none follow the one before them in the list; those that name one that the list does not hold, the newest one
+/// before them.
 pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
     let text = |message: &'_ Value, field: &str| -> Option<String> {
         message.get(field).and_then(Value::as_str).map(str::to_owned)
     };
-    let places: HashMap<String, usize> = messages
-        .iter()
-        .enumerate()
-        .filter_map(|(place, message)| Some((text(message, "uuid")?, place)))
-        .collect();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (place, message) in messages.iter().enumerate() {
+        if let Some(name) = text(message, "uuid") {
+            places.entry(name).or_insert(place);
+        }
+    }
     let parents: Vec<Option<usize>> = messages
         .iter()
         .enumerate()
@@ -24,16 +26,20 @@ pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
             match named.as_ref().and_then(|named| places.get(named)) {
                 Some(parent) => Some(*parent),
                 // The first message answers one that is in no list.
-                None if named.is_some_and(|named| is_root(&named)) => None,
+                None if named.as_deref().is_some_and(is_root) => None,
+                None if named.is_some() => before(messages, place),
                 None => place.checked_sub(1),
             }
         })
         .collect();
     let answered: HashSet<usize> = parents.iter().copied().flatten().collect();
     let is_leaf = |place: &usize| !answered.contains(place);
-    let newest = (0..messages.len())
-        .filter(is_leaf)
-        .max_by_key(|place| (messages.get(*place).and_then(|message| text(message, "created_at")), *place));
+    // A message without a time is as new as what it answers.
+    let time = |place: usize| -> Option<String> {
+        let at = |place: usize| messages.get(place).and_then(|message| text(message, "created_at"));
+        at(place).or_else(|| parents.get(place).copied().flatten().and_then(at))
+    };
+    let newest = (0..messages.len()).filter(is_leaf).max_by_key(|place| (time(*place), *place));
     let mut shown = HashSet::new();
     if newest.is_none() {
         // Every message answers another one: nothing says where it ends.
@@ -44,6 +50,14 @@ pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
         next = parents.get(place).copied().flatten();
     }
     shown
+}
+
+/// Returns the newest message that is older than another one; of one without a time that before it in the list.
+fn before(messages: &[Value], place: usize) -> Option<usize> {
+    let at = |message: &Value| message.get("created_at").and_then(Value::as_str).map(str::to_owned);
+    let Some(own) = messages.get(place).and_then(at) else { return place.checked_sub(1) };
+    let older = messages.iter().enumerate().filter_map(|(place, message)| Some((at(message)?, place)));
+    older.filter(|(at, _)| *at < own).max().map(|(_, place)| place)
 }
 
 /// Whether a name is the one of nothing, which the first message answers.
