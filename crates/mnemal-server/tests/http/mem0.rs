@@ -108,6 +108,9 @@ async fn what_is_held_back_is_said_and_is_no_memory() {
     assert_eq!((&told[most]["event"], &told[most]["held_back"]), (&json!("NONE"), &json!("burst")));
     assert!(told[most]["id"].as_str().unwrap().starts_with("evt_"), "{added}");
 
+    let alone = json!({"messages": "Parcel 99 was sent to Oslo", "user_id": "ana", "run_id": "r1"});
+    assert_eq!(ask("POST", "/memories", alone).await.of(200)["status"], "FAILED", "nothing of it is a memory");
+
     let path = format!("/memories/{}", told[0]["id"].as_str().unwrap());
     let done = ask("PUT", &path, json!({"text": "It went to Bergen"})).await.of(409);
     assert!(
@@ -433,4 +436,89 @@ async fn clients_of_mem0_find_their_paths_and_their_header() {
     assert_eq!((&left["count"], &left["results"][1]["name"]), (&json!(2), &json!("ana")));
     ask("DELETE", "/v1/memories/?user_id=ana", Value::Null).await.of(200);
     assert_eq!(ask("GET", "/v1/entities/", Value::Null).await.of(200)["count"], 0);
+}
+
+/// What a program sends: how it shows its key, where and what it searches beside the question, and where it adds.
+struct Program {
+    header: (&'static str, &'static str),
+    search: (&'static str, Value),
+    add: &'static str,
+    scope: Value,
+}
+
+/// The contracts of two public programs, Hermes and qwen-code, which speak to any server of mem0's protocol.
+fn programs() -> [Program; 4] {
+    let (token, api_key) = (("authorization", "Token "), ("x-api-key", ""));
+    [
+        Program {
+            header: api_key,
+            search: ("/search", json!({"top_k": 10})),
+            add: "/memories",
+            scope: json!({"user_id": "hermes", "agent_id": "hermes"}),
+        },
+        Program {
+            header: api_key,
+            search: ("/search", json!({"top_k": 5, "user_id": "q1"})),
+            add: "/memories",
+            scope: json!({"user_id": "q1"}),
+        },
+        Program {
+            header: token,
+            search: ("/v2/memories/search", json!({"limit": 5})),
+            add: "/v1/memories",
+            scope: json!({"user_id": "q2"}),
+        },
+        Program {
+            header: token,
+            search: ("/v3/memories/search/", json!({"top_k": 5, "threshold": 0.1, "rerank": false})),
+            add: "/v3/memories/add/",
+            scope: json!({"app_id": "q3"}),
+        },
+    ]
+}
+
+fn with(body: Value, more: &Value) -> Value {
+    let (Value::Object(mut body), Value::Object(more)) = (body, more.clone()) else { panic!("objects") };
+    body.extend(more);
+    Value::Object(body)
+}
+
+#[tokio::test]
+async fn programs_that_speak_the_protocol_of_mem0_store_and_find_what_is_theirs() {
+    let api = Api::new();
+    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    for (place, Program { header: (name, before), search: (path, search), add, scope }) in
+        programs().into_iter().enumerate()
+    {
+        let ask = async |path: &str, body: Value| {
+            let mut request = Api::request("POST", path, &key);
+            request.headers_mut().unwrap().remove("authorization");
+            api.send(request.header(name, format!("{before}{}", key.expose())), body.to_string()).await.of(200)
+        };
+        let text = format!("Builds of program {place} need clang");
+        let turns = json!({"messages": [{"role": "user", "content": text}], "infer": false});
+        let added = ask(add, with(turns, &scope)).await;
+        assert_eq!(added["status"], "SUCCEEDED", "{add}: {added}");
+        assert!(added["results"][0]["id"].is_string(), "{add}: {added}");
+        let question = with(json!({"query": "what do builds need?", "filters": scope}), &search);
+        let found = ask(path, question.clone()).await;
+        let row = &found["results"][0];
+        assert_eq!((&row["memory"], found["results"].as_array().unwrap().len()), (&json!(text), 1), "{path}");
+        assert!(row["id"].is_string() && row["score"].is_f64(), "{path}: {row}");
+        let others: serde_json::Map<String, Value> =
+            scope.as_object().unwrap().keys().map(|owner| (owner.clone(), json!("other"))).collect();
+        let others = with(json!({"query": "builds", "filters": others}), &json!({}));
+        assert_eq!(ask(path, others).await["results"], json!([]), "{path}: what is another's");
+    }
+}
+
+#[tokio::test]
+async fn a_program_may_say_its_name_beside_what_it_adds_and_asks() {
+    let api = Api::new();
+    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let new = json!({"messages": "The pier is closed", "user_id": "ana", "source": "OPENCLAW"});
+    ask(&api, &key, "POST", "/v3/memories/add/", new).await.of(200);
+    let asked = json!({"query": "pier", "filters": {"user_id": "ana"}, "source": "OPENCLAW"});
+    let found = ask(&api, &key, "POST", "/v3/memories/search/", asked).await.of(200);
+    assert_eq!(found["results"][0]["memory"], "The pier is closed");
 }

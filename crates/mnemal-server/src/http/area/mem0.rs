@@ -483,7 +483,9 @@ async fn add(call: Call) -> Result<Reply, Problem> {
             None => {}
         }
     }
-    Reply::ok(&Mem0AddedForm { results })
+    let is_refused = !results.is_empty() && results.iter().all(|result| result.held_back.is_some());
+    let status = if is_refused { "FAILED" } else { "SUCCEEDED" };
+    Reply::ok(&Mem0AddedForm { status, results })
 }
 
 /// Adds fields to a message.

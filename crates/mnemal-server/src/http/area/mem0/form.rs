@@ -111,6 +111,10 @@ pub(super) struct Mem0AddForm {
     /// The last day on which it holds, `2027-01-31`.
     #[serde(default)]
     pub(super) expiration_date: Option<String>,
+    /// The program that asks, for statistics of which there are none here.
+    #[serde(default)]
+    #[expect(dead_code, reason = "nothing is counted by it")]
+    pub(super) source: Option<String>,
 }
 
 /// A turn.
@@ -132,6 +136,8 @@ pub(super) struct TurnForm {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Mem0Added")]
 pub(super) struct Mem0AddedForm {
+    /// `SUCCEEDED`; `FAILED` where all that was said is held back.
+    pub(super) status: &'static str,
     /// One for each that was stored.
     pub(super) results: Vec<Mem0EventForm>,
 }
@@ -316,6 +322,10 @@ pub(super) struct Mem0SearchForm {
     /// What has ended is not found.
     #[serde(default)]
     pub(super) show_expired: Option<bool>,
+    /// The program that asks, for statistics of which there are none here.
+    #[serde(default)]
+    #[expect(dead_code, reason = "nothing is counted by it")]
+    pub(super) source: Option<String>,
 }
 
 /// Which memories.
