@@ -38,6 +38,9 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("test", "tests of the workspace", test),
     ("doc", "examples in documents, and documents without warnings", document),
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
+    ("foreign", "mem0's clients, and clients generated from a valid document, drive the server", |run| {
+        clients::foreign(&run.root)
+    }),
     ("features", "each library without its default features", features),
     ("alone", "each layer passes its tests by itself; only where it is named", alone),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),

@@ -1,6 +1,7 @@
 //! The official clients of the Model Context Protocol drive the program end to end, its conformance suite runs, a client of
 //! the official memory server sees the same of the profile `classic`, and our own clients are checked with the frameworks
-//! that they serve.
+//! that they serve. The clients of mem0, and clients that public generators make of the server's `OpenAPI` document, drive the
+//! server.
 //!
 //! Where Python or Node is missing, its client is not run, and a line says so; where `CI` is set that is a failure, so that
 //! continuous integration never passes by leaving it out.
@@ -46,6 +47,30 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if is_there(root, "node")? && is_there(root, "npm")? {
         node(root, &scripts, &clients, &program)?;
         typescript(&root.join(INTEGRATIONS).join("typescript"), &clients, &program)?;
+    }
+    Ok(())
+}
+
+/// Lets the clients of mem0 drive the server, and clients that are generated from its document, which a validator checks.
+pub(crate) fn foreign(root: &Path) -> Result<()> {
+    let (program, clients) = built(root)?;
+    let scripts = root.join(SCRIPTS);
+    let names = [("mem0", "client_mem0"), ("document", "document")];
+    for (packages, script) in names {
+        if is_there(root, "python3")? {
+            let packages = scripts.join(format!("{packages}.txt"));
+            let interpreter = python(root, &packages, &clients.join(format!("{script}-python")))?;
+            let script = text(&scripts.join(format!("{script}.py")));
+            unlimited(Line::new(&interpreter, &["-B"])).arg(script).arg(text(&program)).run(root)?;
+        }
+        if is_there(root, "node")? && is_there(root, "npm")? {
+            let home = clients.join(format!("{script}-node"));
+            // Of mem0 the client alone is needed, without the stores and models that its own server speaks to.
+            let alone = ["--legacy-peer-deps", "--ignore-scripts"];
+            installed(&scripts.join(format!("{packages}.json")), &home, &alone)?;
+            let script = text(&scripts.join(format!("{script}.mjs")));
+            unlimited(Line::new("node", &[])).arg(script).arg(text(&program)).run(&home)?;
+        }
     }
     Ok(())
 }
@@ -107,7 +132,7 @@ fn python(root: &Path, packages: &Path, home: &Path) -> Result<String> {
 
 fn node(root: &Path, scripts: &Path, clients: &Path, program: &Path) -> Result<()> {
     let home = clients.join("node");
-    installed(&scripts.join("package.json"), &home)?;
+    installed(&scripts.join("package.json"), &home, &[])?;
     // The scripts find their packages in the folder in which they run.
     for script in ["client.mjs", "classic.mjs"] {
         unlimited(Line::new("node", &[])).arg(text(&scripts.join(script))).arg(text(program)).run(&home)?;
@@ -130,7 +155,7 @@ fn fixtures(root: &Path) -> Result<String> {
 /// Builds our own client where its packages are installed, away from its source, and checks it.
 fn typescript(source: &Path, clients: &Path, program: &Path) -> Result<()> {
     let home = clients.join("typescript");
-    installed(&source.join("package.json"), &home)?;
+    installed(&source.join("package.json"), &home, &[])?;
     let sources = home.join("src");
     std::fs::create_dir_all(&sources)?;
     std::fs::copy(source.join("tsconfig.json"), home.join("tsconfig.json"))?;
@@ -148,15 +173,16 @@ fn unlimited(line: Line) -> Line {
     line.with("MNEMAL_SERVER__RATE_LIMIT_RPS", RATE).with("MNEMAL_SERVER__RATE_LIMIT_BURST", RATE)
 }
 
-/// Installs what a `package.json` names into a folder, unless it is there.
-fn installed(packages: &Path, home: &Path) -> Result<()> {
+/// Installs what a `package.json` names into a folder, unless it is there; `options` are those of the installation.
+fn installed(packages: &Path, home: &Path, options: &[&str]) -> Result<()> {
     if is_installed(home, packages)? {
         return Ok(());
     }
     std::fs::create_dir_all(home)?;
     std::fs::copy(packages, home.join("package.json"))?;
     // A lock file would name the host that served each package.
-    Line::new("npm", &["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"]).run(home)?;
+    let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"];
+    Line::new("npm", &install).args(options.iter().map(|option| (*option).to_owned())).run(home)?;
     mark_installed(home, packages)
 }
 
@@ -202,7 +228,8 @@ mod tests {
 
     #[test]
     fn every_package_has_one_exact_version_and_no_host() {
-        for name in ["requirements.txt", "fuzz.txt", "package.json"] {
+        let packages = ["requirements.txt", "fuzz.txt", "package.json", "mem0.txt", "mem0.json"];
+        for name in packages.into_iter().chain(["document.txt", "document.json"]) {
             let text = std::fs::read_to_string(root().join(SCRIPTS).join(name)).unwrap();
             assert!(!text.contains("://"), "{name}");
             assert!(!text.contains(['^', '~', '>', '*']), "{name}");

@@ -141,6 +141,11 @@ impl Erasing {
         &self.texts
     }
 
+    /// Whether a text is what somebody or something is called of whom all goes.
+    pub fn is_name(&self, text: &str) -> bool {
+        !self.names.is_empty() && self.names.contains(&blanked(text))
+    }
+
     /// Returns their longer words in small letters, ascending: what a name, a value or a quotation can leave behind.
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.words.iter()

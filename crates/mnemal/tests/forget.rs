@@ -119,6 +119,33 @@ async fn a_forget_names_the_exports_and_backups_that_may_hold_what_is_erased() {
 }
 
 #[tokio::test]
+async fn a_name_that_is_said_elsewhere_is_not_verified_to_be_gone() {
+    for (name, of, elsewhere, is_gone) in [
+        (
+            "Bartholomeus",
+            "I met Bartholomeus at the market",
+            "it is at example.org/bartholomeus/1.jpg",
+            false,
+        ),
+        ("Hildegund", "Gestern kam Hildegund vorbei", "die Datei heißt hildegund-2026.pdf", false),
+        ("Bartholomeus", "I met Bartholomeus at the market", "the market is closed on Mondays", true),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let memory = space(home.path()).await;
+        let first = memory.log(Message::user(of)).await.unwrap().id;
+        let _other = memory.log(Message::user(elsewhere)).await.unwrap();
+        let erasure =
+            memory.forget(Selector::Events(vec![first])).called(vec![name.to_owned()]).await.unwrap();
+        assert_eq!(erasure.verified, is_gone, "{elsewhere}: {erasure:?}");
+        assert_eq!(
+            erasure.verified,
+            !holds(home.path(), &name.to_lowercase()),
+            "the bytes agree: {elsewhere}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn forgetting_a_key_erases_every_version() {
     let home = tempfile::tempdir().unwrap();
     let memory = space(home.path()).await;

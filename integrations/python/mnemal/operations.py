@@ -437,6 +437,7 @@ Mem0Add = TypedDict('Mem0Add', {
     "metadata": 'dict[str, Any] | None',
     "output_format": 'str | None',
     "run_id": 'str | None',
+    "source": 'str | None',
     "timestamp": 'Any',
     "user_id": 'str | None',
     "version": 'str | None',
@@ -444,6 +445,7 @@ Mem0Add = TypedDict('Mem0Add', {
 
 Mem0Added = TypedDict('Mem0Added', {
     "results": 'list[Mem0Event]',
+    "status": 'str',
 }, total=False)
 
 Mem0Batch = TypedDict('Mem0Batch', {
@@ -561,6 +563,7 @@ Mem0Search = TypedDict('Mem0Search', {
     "rerank": 'bool | None',
     "run_id": 'str | None',
     "show_expired": 'bool | None',
+    "source": 'str | None',
     "threshold": 'float | None',
     "top_k": 'int | None',
     "user_id": 'str | None',
@@ -1768,6 +1771,7 @@ class Operations:
         metadata: dict[str, Any] | None = None,
         output_format: str | None = None,
         run_id: str | None = None,
+        source: str | None = None,
         timestamp: Any | None = None,
         user_id: str | None = None,
         version: str | None = None,
@@ -1777,7 +1781,7 @@ class Operations:
         return self._call(
             "POST",
             _path("/memories"),
-            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "timestamp": timestamp, "user_id": user_id, "version": version},
+            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "source": source, "timestamp": timestamp, "user_id": user_id, "version": version},
             idempotency_key=idempotency_key,
         )
 
@@ -1987,6 +1991,7 @@ class Operations:
         rerank: bool | None = None,
         run_id: str | None = None,
         show_expired: bool | None = None,
+        source: str | None = None,
         threshold: float | None = None,
         top_k: int | None = None,
         user_id: str | None = None,
@@ -1996,7 +2001,7 @@ class Operations:
         return self._call(
             "POST",
             _path("/search"),
-            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
+            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "source": source, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
         )
 
     def memories_delete(
@@ -3373,6 +3378,7 @@ class AsyncOperations:
         metadata: dict[str, Any] | None = None,
         output_format: str | None = None,
         run_id: str | None = None,
+        source: str | None = None,
         timestamp: Any | None = None,
         user_id: str | None = None,
         version: str | None = None,
@@ -3382,7 +3388,7 @@ class AsyncOperations:
         return await self._call(
             "POST",
             _path("/memories"),
-            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "timestamp": timestamp, "user_id": user_id, "version": version},
+            body={"agent_id": agent_id, "app_id": app_id, "async_mode": async_mode, "expiration_date": expiration_date, "filters": filters, "infer": infer, "messages": messages, "metadata": metadata, "output_format": output_format, "run_id": run_id, "source": source, "timestamp": timestamp, "user_id": user_id, "version": version},
             idempotency_key=idempotency_key,
         )
 
@@ -3592,6 +3598,7 @@ class AsyncOperations:
         rerank: bool | None = None,
         run_id: str | None = None,
         show_expired: bool | None = None,
+        source: str | None = None,
         threshold: float | None = None,
         top_k: int | None = None,
         user_id: str | None = None,
@@ -3601,7 +3608,7 @@ class AsyncOperations:
         return await self._call(
             "POST",
             _path("/search"),
-            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
+            body={"agent_id": agent_id, "app_id": app_id, "fields": fields, "filters": filters, "keyword_search": keyword_search, "latest_only": latest_only, "limit": limit, "metadata": metadata, "output_format": output_format, "query": query, "rerank": rerank, "run_id": run_id, "show_expired": show_expired, "source": source, "threshold": threshold, "top_k": top_k, "user_id": user_id, "version": version},
         )
 
     async def memories_delete(

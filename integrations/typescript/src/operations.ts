@@ -758,6 +758,8 @@ export interface Mem0Add {
   output_format?: string | null;
   /** The conversation. */
   run_id?: string | null;
+  /** The program that asks, for statistics of which there are none here. */
+  source?: string | null;
   /** When it was said: Unix seconds, or a time. */
   timestamp?: unknown;
   /** The person whose they are. */
@@ -770,6 +772,8 @@ export interface Mem0Add {
 export interface Mem0Added {
   /** One for each that was stored. */
   results: Array<Mem0Event>;
+  /** `SUCCEEDED`; `FAILED` where all that was said is held back. */
+  status: string;
 }
 
 /** Memories that are to be changed or erased. */
@@ -977,6 +981,8 @@ export interface Mem0Search {
   run_id?: string | null;
   /** What has ended is not found. */
   show_expired?: boolean | null;
+  /** The program that asks, for statistics of which there are none here. */
+  source?: string | null;
   /** Lowest score of a hit, 0 to 1. */
   threshold?: number | null;
   /** Another name of `limit`. */
@@ -2176,8 +2182,8 @@ export abstract class Operations {
   }
 
   /** Stores what turns say. */
-  mem0Add(given: { agent_id?: string | null; app_id?: string | null; async_mode?: boolean | null; expiration_date?: string | null; filters?: unknown; infer?: boolean | null; messages: unknown; metadata?: Record<string, unknown> | null; output_format?: string | null; run_id?: string | null; timestamp?: unknown; user_id?: string | null; version?: string | null; idempotency_key?: string }): Promise<Mem0Added> {
-    return this.call<Mem0Added>('POST', `/memories`, { body: { agent_id: given.agent_id, app_id: given.app_id, async_mode: given.async_mode, expiration_date: given.expiration_date, filters: given.filters, infer: given.infer, messages: given.messages, metadata: given.metadata, output_format: given.output_format, run_id: given.run_id, timestamp: given.timestamp, user_id: given.user_id, version: given.version }, idempotencyKey: given.idempotency_key });
+  mem0Add(given: { agent_id?: string | null; app_id?: string | null; async_mode?: boolean | null; expiration_date?: string | null; filters?: unknown; infer?: boolean | null; messages: unknown; metadata?: Record<string, unknown> | null; output_format?: string | null; run_id?: string | null; source?: string | null; timestamp?: unknown; user_id?: string | null; version?: string | null; idempotency_key?: string }): Promise<Mem0Added> {
+    return this.call<Mem0Added>('POST', `/memories`, { body: { agent_id: given.agent_id, app_id: given.app_id, async_mode: given.async_mode, expiration_date: given.expiration_date, filters: given.filters, infer: given.infer, messages: given.messages, metadata: given.metadata, output_format: given.output_format, run_id: given.run_id, source: given.source, timestamp: given.timestamp, user_id: given.user_id, version: given.version }, idempotencyKey: given.idempotency_key });
   }
 
   /** Gives it other words or metadata; what was there becomes its past. */
@@ -2246,8 +2252,8 @@ export abstract class Operations {
   }
 
   /** Finds memories, best first. */
-  mem0Search(given: { agent_id?: string | null; app_id?: string | null; fields?: Array<string> | null; filters?: unknown; keyword_search?: boolean | null; latest_only?: boolean | null; limit?: number | null; metadata?: unknown; output_format?: string | null; query: string; rerank?: boolean | null; run_id?: string | null; show_expired?: boolean | null; threshold?: number | null; top_k?: number | null; user_id?: string | null; version?: string | null }): Promise<Mem0Rows> {
-    return this.call<Mem0Rows>('POST', `/search`, { body: { agent_id: given.agent_id, app_id: given.app_id, fields: given.fields, filters: given.filters, keyword_search: given.keyword_search, latest_only: given.latest_only, limit: given.limit, metadata: given.metadata, output_format: given.output_format, query: given.query, rerank: given.rerank, run_id: given.run_id, show_expired: given.show_expired, threshold: given.threshold, top_k: given.top_k, user_id: given.user_id, version: given.version } });
+  mem0Search(given: { agent_id?: string | null; app_id?: string | null; fields?: Array<string> | null; filters?: unknown; keyword_search?: boolean | null; latest_only?: boolean | null; limit?: number | null; metadata?: unknown; output_format?: string | null; query: string; rerank?: boolean | null; run_id?: string | null; show_expired?: boolean | null; source?: string | null; threshold?: number | null; top_k?: number | null; user_id?: string | null; version?: string | null }): Promise<Mem0Rows> {
+    return this.call<Mem0Rows>('POST', `/search`, { body: { agent_id: given.agent_id, app_id: given.app_id, fields: given.fields, filters: given.filters, keyword_search: given.keyword_search, latest_only: given.latest_only, limit: given.limit, metadata: given.metadata, output_format: given.output_format, query: given.query, rerank: given.rerank, run_id: given.run_id, show_expired: given.show_expired, source: given.source, threshold: given.threshold, top_k: given.top_k, user_id: given.user_id, version: given.version } });
   }
 
   /** Erases the memories that pass a filter; previewed first. */

@@ -1,4 +1,4 @@
-//! What can be said of background work.
+//! The arguments of background work.
 
 use clap::{Args as ClapArgs, Subcommand};
 use mnemal::Assessment;

@@ -141,14 +141,7 @@ impl Call {
     /// # Errors
     /// 400 for a zone that is not known.
     pub(crate) fn zone(&self) -> Result<TimeZone, Problem> {
-        let Some(named) = self.time_zone.as_deref() else { return Ok(TimeZone::UTC) };
-        let wrong = || {
-            Problem::new(
-                "invalid_time",
-                "the header Time-Zone must be a zone, Europe/Berlin, or an offset, +02:00",
-            )
-        };
-        crate::mcp::moment::zone(named.trim()).ok_or_else(wrong)
+        zone(self.time_zone.as_deref())
     }
 
     /// Returns the zone of the place where something was said at a moment; see [`zone`](Self::zone).
@@ -180,6 +173,19 @@ impl Call {
         };
         crate::mcp::moment::ahead(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
+}
+
+/// Returns the zone that a header `Time-Zone` names, UTC without one.
+///
+/// # Errors
+/// 400 for a zone that is not known.
+pub(crate) fn zone(named: Option<&str>) -> Result<TimeZone, Problem> {
+    let Some(named) = named else { return Ok(TimeZone::UTC) };
+    let wrong = || {
+        let detail = "the header Time-Zone must be a zone, Europe/Berlin, or an offset, +02:00";
+        Problem::new("invalid_time", detail)
+    };
+    crate::mcp::moment::zone(named.trim()).ok_or_else(wrong)
 }
 
 /// What is said of a space that is not there, and in the same words of one that the caller must not know.

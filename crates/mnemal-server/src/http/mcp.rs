@@ -16,13 +16,14 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Body as _;
 use hyper::header::HeaderName;
+use jiff::tz::TimeZone;
 use mnemal_core::SpaceId;
 use rmcp::ServerHandler;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::auth::{Principal, Right};
-use crate::http::call::no_space;
+use crate::http::call::{self, no_space};
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::route::Label;
@@ -101,11 +102,16 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
         (false, _) => Reach::Reading,
     };
     let options = Options::default().with_profile(profile).with_reach(reach);
+    let zone = zone(&request)?;
     let watched = Arc::clone(host);
-    let service =
-        StatelessService::new(memory, &options, host.settings.max_body_kb * 1_024, move |tool, outcome| {
+    let service = StatelessService::new(
+        memory,
+        (&options, zone),
+        host.settings.max_body_kb * 1_024,
+        move |tool, outcome| {
             watched.metrics.count("mnemal_mcp_calls_total", &[("tool", tool), ("outcome", outcome)], 1);
-        });
+        },
+    );
     let response = carried(host, request, service).await;
     host.tell_written(&space);
     response
@@ -164,6 +170,12 @@ fn space(principal: &Principal, request: &Request) -> Result<SpaceId, Problem> {
     };
     let space = SpaceId::new(name).ok().filter(|space| principal.knows(space));
     space.ok_or_else(|| no_space(name))
+}
+
+/// Returns the zone in which the days of a request are meant: that of its header `Time-Zone`, else UTC.
+fn zone(request: &Request) -> Result<TimeZone, Problem> {
+    let named = request.headers().get(edge::TIME_ZONE).map(|name| name.to_str().unwrap_or_default());
+    call::zone(named)
 }
 
 /// What stands behind the question mark.

@@ -41,6 +41,8 @@ const LEAST_TOKENS: u32 = 200;
 #[derive(Debug)]
 pub(super) struct Arguments {
     given: Map<String, Value>,
+    /// Where days without a zone are.
+    zone: TimeZone,
     /// What the answer should say about them, one sentence each.
     pub(super) notes: Vec<String>,
 }
@@ -73,7 +75,7 @@ impl Arguments {
             unknown.truncate(LISTED);
             notes.push(format!("Ignored unknown arguments: {}{more}.", unknown.join(", ")));
         }
-        Self { given: known, notes }
+        Self { given: known, zone: TimeZone::system(), notes }
     }
 
     /// Whether it was given.
@@ -145,6 +147,12 @@ impl Arguments {
         Ok(tokens.max(LEAST_TOKENS))
     }
 
+    /// Reads days as those of a zone; without it they are those of this machine.
+    pub(super) fn within(mut self, zone: &TimeZone) -> Self {
+        self.zone = zone.clone();
+        self
+    }
+
     /// Returns the times that are asked about: what held at `as_of`, as it was believed at `believed_at`; without them now.
     pub(super) fn as_of(&self, now: Timestamp) -> Result<AsOf, Mistake> {
         Ok(AsOf {
@@ -156,7 +164,7 @@ impl Arguments {
     /// Returns a time.
     pub(super) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, Mistake> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        moment::read(&text, now, &TimeZone::system()).map(Some).ok_or_else(|| {
+        moment::read(&text, now, &self.zone).map(Some).ok_or_else(|| {
             Mistake::new(format!(
                 "{name} must be a time: 2026, 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
             ))
@@ -236,6 +244,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn read(given: Value) -> Arguments {
+        let Value::Object(given) = given else { panic!("arguments are an object") };
+        Arguments { given, zone: TimeZone::UTC, notes: Vec::new() }
+    }
+
     fn arguments(tool: Tool, given: &Value) -> Arguments {
         Arguments::new(tool, given.as_object().unwrap().clone())
     }
@@ -274,7 +287,7 @@ mod tests {
     fn numbers_flags_and_lists_are_read_in_quotes_too() {
         let given =
             json!({"importance": "0.5", "dry_run": "no", "limit": 3.9, "tags": "a, b,", "kinds": ["a", 1]});
-        let mut all = Arguments { given: given.as_object().unwrap().clone(), notes: Vec::new() };
+        let mut all = read(given);
         assert_eq!(all.number("importance").unwrap(), Some(0.5));
         assert_eq!(all.flag("dry_run").unwrap(), Some(false));
         assert_eq!(all.count("limit", 50).unwrap(), Some(3));
@@ -282,7 +295,7 @@ mod tests {
         assert_eq!(all.list("kinds").unwrap(), ["a", "1"]);
         for (name, value) in [("n", json!("NaN")), ("n", json!([])), ("n", json!(true)), ("n", json!("many"))]
         {
-            let wrong = Arguments { given: Map::from_iter([(name.to_owned(), value)]), notes: Vec::new() };
+            let wrong = read(json!({name: value}));
             assert!(wrong.number(name).is_err(), "{wrong:?}");
         }
     }

@@ -13,6 +13,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut arguments = Arguments::new(Tool::Context, given);
     let query = arguments.text("query")?.unwrap_or_default();
     let session = arguments.session()?;
+    let unknown = arguments.notes.clone();
     let ceiling = arguments.ceiling("budget_tokens")?;
     let mut tail = Tail::new(arguments.notes);
     let engine = memory.engine();
@@ -25,10 +26,6 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let omitted: u32 = counts.iter().map(|(_, count)| count).sum();
     let cut = |reason: OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
     let cut: u32 = counts.iter().filter(|(reason, _)| cut(*reason)).map(|(_, count)| count).sum();
-    if cut > 0 {
-        tail.say(format!("{cut} more; narrow the query or raise budget_tokens."));
-    }
-    tail.gaps(&context.gaps);
     let sections: Vec<Value> = context
         .sections
         .iter()
@@ -38,11 +35,19 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         })
         .collect();
     // Scratch texts stand in a section, and are no lines of the receipt.
-    let head = if context.receipt.lines.is_empty() && sections.is_empty() {
-        "Nothing relevant is known yet."
-    } else {
-        context.text.as_str()
+    let is_empty = context.receipt.lines.is_empty() && sections.is_empty();
+    let head = match (is_empty, cut) {
+        (false, _) => context.text.clone(),
+        (true, 0) => "Nothing relevant is known yet.".to_owned(),
+        (true, _) => format!("Nothing of what is known fits into {ceiling} tokens; raise budget_tokens."),
     };
+    if is_empty {
+        // The sentence says all that there is to say of room.
+        tail = Tail::new(unknown);
+    } else if cut > 0 {
+        tail.say(format!("{cut} more; narrow the query or raise budget_tokens."));
+    }
+    tail.gaps(&context.gaps);
     let structured = json!({
         "recall_id": context.receipt.id.to_string(),
         "tokens": context.tokens.0,
@@ -50,7 +55,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "omitted_count": omitted,
         "truncated": cut > 0,
     });
-    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+    Ok(Answer { text: tail.behind(&head, engine, ceiling), structured })
 }
 
 /// Returns the user's preferences as a block for models; empty when none is known.

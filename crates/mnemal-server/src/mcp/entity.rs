@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use jiff::tz::TimeZone;
 use mnemal::{Memory, Portrait, Sentence, Told};
 use mnemal_core::{ErrorKind, RecordRef};
 use serde_json::{Map, Value, json};
@@ -15,8 +16,12 @@ use crate::mcp::tool::Tool;
 const EVENTS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
 /// Answers what is known.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
-    let mut arguments = Arguments::new(Tool::Entity, given);
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Entity, given).within(zone);
     let who = match arguments.text("id")? {
         Some(id) => id,
         None => arguments.required("name", "say whom or what.")?,

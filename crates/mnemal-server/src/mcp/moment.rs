@@ -1,14 +1,9 @@
 //! Times as models and programs write them.
 
 use jiff::civil::{Date, DateTime};
-#[cfg(feature = "http")]
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
-#[cfg(feature = "http")]
-use jiff::tz::Offset;
-use jiff::tz::TimeZone;
-use mnemal_core::Timestamp;
-#[cfg(feature = "http")]
-use mnemal_core::Zone;
+use jiff::tz::{Offset, TimeZone};
+use mnemal_core::{Timestamp, Zone};
 
 const MICROS_PER_MINUTE: i64 = 60_000_000;
 /// Digits of a year. Source: the years 1970 to 9999.
@@ -48,7 +43,6 @@ pub(crate) fn zone(text: &str) -> Option<TimeZone> {
     }
 }
 
-#[cfg(feature = "http")]
 /// Returns the zone of the place where something was said: the offset that its time is written with, else the one that is given.
 pub(crate) fn place(text: Option<&str>, at: Timestamp, zone: &TimeZone) -> Zone {
     let written = text.and_then(|text| Pieces::parse(text.trim()).ok()?.offset());
@@ -63,7 +57,6 @@ pub(crate) fn place(text: Option<&str>, at: Timestamp, zone: &TimeZone) -> Zone 
     }
 }
 
-#[cfg(feature = "http")]
 fn of_offset(offset: Offset) -> Zone {
     Zone { name: String::new(), offset_seconds: offset.seconds() }
 }

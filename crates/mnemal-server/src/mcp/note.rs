@@ -1,5 +1,6 @@
 //! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: notes one by one and in lists.
 
+use jiff::tz::TimeZone;
 use mnemal::{Memory, key_of, target_of};
 use mnemal_core::{
     AsOf, ChannelId, Decision, ErrorKind, Event, EventId, Importance, Learning, LearningFilter, LearningKind,
@@ -39,8 +40,12 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
 }
 
 /// Lists what holds, newest first.
-pub(super) async fn list(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
-    let arguments = Arguments::new(Tool::List, given);
+pub(super) async fn list(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::List, given).within(zone);
     let now = memory.engine().now();
     let (mut kind, mut category) = (arguments.text("kind")?, arguments.text("category")?);
     // Kinds without rows of their own are categories.

@@ -1,5 +1,6 @@
 //! Prompts: what a person starts by a command of his client.
 
+use jiff::tz::TimeZone;
 use mnemal::Memory;
 use rmcp::model::Prompt;
 use serde_json::{Map, Value, json};
@@ -79,7 +80,7 @@ pub(super) async fn get(
                 })?,
                 None => DAYS,
             };
-            let answer = note::list(memory, asked(&[("since", format!("{days}d").into())])).await?;
+            let answer = note::list(memory, asked(&[("since", format!("{days}d").into())]), &TimeZone::UTC).await?;
             let words = format!(
                 "These notes are of the last {days} days. Go through them with me: name what is wrong, outdated or double, \
                  and ask before you change or forget anything."

@@ -1,13 +1,14 @@
 //! `memory_recall`: what was said or noted about something.
 
+use jiff::tz::TimeZone;
 use mnemal::{Decision, EventKind, Hit, LearningKind, Memory, Quoted, QuotedLine};
 use mnemal_core::{Category, Event, EventFilter, Level, Role, Tag, Timestamp, Within};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::store;
 use crate::mcp::tool::Tool;
+use crate::mcp::{moment, store};
 
 /// Hits of a search that names no limit. Source: SURFACES 6.4.
 const LIMIT: u32 = 10;
@@ -18,6 +19,10 @@ const MOST: u32 = 100;
 const LOOK_AT: u32 = 20;
 /// Most hits that are looked at. Source: own default, what a search of 100,000 events ranks in its time.
 const MOST_LOOKED_AT: u32 = 500;
+/// What is said of hits for which nothing speaks.
+const ONLY_NEAREST: &str = "These are only the nearest; they may have nothing to do with the query.";
+/// Hits that are shown where nothing speaks for any. Source: own default.
+const NEAREST: usize = 3;
 
 /// How the lines of an answer are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +37,9 @@ pub(super) enum Lines {
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
-    lines: Lines,
+    (lines, zone): (Lines, &TimeZone),
 ) -> Result<Answer, Mistake> {
-    let mut arguments = Arguments::new(Tool::Recall, given);
+    let mut arguments = Arguments::new(Tool::Recall, given).within(zone);
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -45,10 +50,14 @@ pub(super) async fn call(
     let engine = memory.engine();
 
     let asked = looked_at(&wanted, limit);
-    let found = memory.recall(&query).filter(filter).limit(asked as usize).await?;
+    let here = moment::place(None, engine.now(), zone);
+    let found = memory.recall(&query).filter(filter).limit(asked as usize).zone(here).await?;
     let mut hits = found.value.hits;
     hits.retain(|hit| wanted.takes(hit));
     hits.truncate(limit as usize);
+    if let Some(doubt) = without_nearest(&mut hits) {
+        tail.say(doubt);
+    }
     let quote = memory.quote(&query, hits).budget(tail.room(engine, ceiling));
     let quoted = if lines == Lines::Filed { quote.filed() } else { quote }.await?;
 
@@ -65,6 +74,18 @@ pub(super) async fn call(
         (true, _) => "Nothing fits.",
     };
     Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+}
+
+/// Leaves out hits for which nothing speaks, no word of the query and no nearness to it, where something speaks for another;
+/// where nothing speaks for any, keeps the few that are nearest and returns what is to be said of them.
+fn without_nearest(hits: &mut Vec<Hit>) -> Option<&'static str> {
+    let speaks = |hit: &Hit| hit.evidence > 0.0;
+    if hits.iter().any(speaks) {
+        hits.retain(speaks);
+        return None;
+    }
+    hits.truncate(NEAREST);
+    (!hits.is_empty()).then_some(ONLY_NEAREST)
 }
 
 /// How much programs read of each hit.

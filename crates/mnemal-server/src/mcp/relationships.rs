@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use jiff::tz::TimeZone;
 use mnemal::{Graph, Memory, Told};
 use mnemal_core::{AsOf, EntityId, ErrorKind, Fact, Predicate, RecordRef};
 use serde_json::{Map, Value, json};
@@ -19,8 +20,12 @@ const MOST_HOPS: u32 = 3;
 const FACTS: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 
 /// Answers how things are connected.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
-    let mut arguments = Arguments::new(Tool::Relationships, given);
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Relationships, given).within(zone);
     let from = arguments.required("from", "say whom or what.")?;
     let to = arguments.text("to")?;
     let relation = arguments.name("relation", |name| Predicate::new(name))?;

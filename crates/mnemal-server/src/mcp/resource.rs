@@ -1,5 +1,6 @@
 //! Resources: parts of a memory that a client shows or attaches, each bounded.
 
+use jiff::tz::TimeZone;
 use mnemal::Memory;
 use mnemal_core::{AsOf, EntityFilter, ErrorKind, LearningFilter, NoteKey, Timestamp};
 use rmcp::model::{Resource, ResourceTemplate};
@@ -103,7 +104,7 @@ impl Offered {
             ("preferences", "") => return preferences(memory).await.map(Some),
             ("entity", name) if !name.is_empty() => {
                 let field = if name.starts_with("ent_") { "id" } else { "name" };
-                entity::call(memory, named(field, name)).await
+                entity::call(memory, named(field, name), &TimeZone::UTC).await
             }
             ("memory" | "event", name) if !name.is_empty() => note::get(memory, named("id", name)).await,
             ("working", key) if !key.is_empty() => working::get(memory, named("key", key)).await,

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use jiff::tz::TimeZone;
 use mnemal::Memory;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
@@ -73,6 +74,8 @@ pub(crate) struct Server {
     lines: Lines,
     ended: Ended,
     watch: Watch,
+    /// Where the client is.
+    zone: TimeZone,
 }
 
 impl Server {
@@ -85,7 +88,8 @@ impl Server {
             _ => Offered::Parts,
         };
         let lines = if options.profile == Profile::Compat { Lines::Filed } else { Lines::Plain };
-        Self { memory, offers, resources, instructions, lines, ended, watch: Watch::default() }
+        let (watch, zone) = (Watch::default(), TimeZone::system());
+        Self { memory, offers, resources, instructions, lines, ended, watch, zone }
     }
 
     /// The same, whose calls are told.
@@ -95,13 +99,20 @@ impl Server {
         self
     }
 
+    /// The same for a client elsewhere: days are those of its zone.
+    #[cfg(feature = "http")]
+    pub(super) fn within(mut self, zone: TimeZone) -> Self {
+        self.zone = zone;
+        self
+    }
+
     async fn answer(
         &self,
         tool: Tool,
         request: CallToolRequestParams,
         reach: Person,
     ) -> Result<Outcome, Mistake> {
-        let (memory, given) = (&self.memory, request.arguments.unwrap_or_default());
+        let (memory, zone, given) = (&self.memory, &self.zone, request.arguments.unwrap_or_default());
         let answer = match tool {
             Tool::Forget => {
                 let person =
@@ -109,19 +120,19 @@ impl Server {
                 return forget::call(memory, given, person).await;
             }
             Tool::Context => context::call(memory, given).await,
-            Tool::Recall => recall::call(memory, given, self.lines).await,
-            Tool::Store => store::call(memory, given).await,
-            Tool::Entity => entity::call(memory, given).await,
-            Tool::Relationships => relationships::call(memory, given).await,
+            Tool::Recall => recall::call(memory, given, (self.lines, zone)).await,
+            Tool::Store => store::call(memory, given, zone).await,
+            Tool::Entity => entity::call(memory, given, zone).await,
+            Tool::Relationships => relationships::call(memory, given, zone).await,
             Tool::WorkingPut => working::put(memory, given).await,
             Tool::WorkingGet => working::get(memory, given).await,
             Tool::WorkingFind => working::find(memory, given).await,
             Tool::Get => note::get(memory, given).await,
-            Tool::List => note::list(memory, given).await,
+            Tool::List => note::list(memory, given, zone).await,
             Tool::Categories => categories::call(memory, given).await,
             Tool::Update => note::update(memory, given).await,
             Tool::History => note::history(memory, given).await,
-            Tool::Timeline => timeline::call(memory, given).await,
+            Tool::Timeline => timeline::call(memory, given, zone).await,
             Tool::Summary => summary::call(memory, given).await,
             Tool::Learnings => note::learnings(memory, given).await,
             Tool::Explain => explain::call(memory, given).await,

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Body;
 use hyper::{Request, Response};
+use jiff::tz::TimeZone;
 use mnemal::Memory;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -29,14 +30,14 @@ impl<H: ServerHandler> std::fmt::Debug for StatelessService<H> {
 }
 
 impl StatelessService {
-    /// Serves a memory; `told` is called with each tool and its outcome.
+    /// Serves a memory to a client whose days are those of a zone; `told` is called with each tool and its outcome.
     pub(crate) fn new(
         memory: Memory,
-        options: &Options,
+        (options, zone): (&Options, TimeZone),
         largest: usize,
         told: impl Fn(&'static str, &'static str) + Send + Sync + 'static,
     ) -> Self {
-        let server = Server::new(memory, options, Ended::never());
+        let server = Server::new(memory, options, Ended::never()).within(zone);
         Self::around(server.watched(Watch::new(Arc::new(told))), largest)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mnemal::{Memory, Overlap, RememberCall, Stored};
+use jiff::tz::TimeZone;
+use mnemal::{Memory, Message, Overlap, RememberCall, Stored};
 use mnemal_core::{
     Category, ChannelId, Degraded, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
     NoteKey, SessionId, Tag, Within,
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
+use crate::mcp::moment;
 use crate::mcp::tool::Tool;
 
 /// The time in which the same call has one effect. Source: SURFACES 6.4, 10 minutes.
@@ -25,7 +27,11 @@ const LONGEST: f64 = 52_560_000.0;
 const CEILING: u32 = 2_000;
 
 /// Stores a note.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Store, given);
     let content = arguments.required("content", "say what to remember, in one or two sentences.")?;
     let key = arguments.name("key", |name| NoteKey::new(name))?;
@@ -47,7 +53,9 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     for note in arguments.notes {
         tail.say(note);
     }
-    let stored = request.message(|message| message.session(session).channel(channel)).once(WINDOW).await?;
+    let place = moment::place(None, memory.engine().now(), zone);
+    let said = |message: Message| message.session(session).channel(channel).zone(place);
+    let stored = request.message(said).once(WINDOW).await?;
     answer(memory, key.as_ref(), &stored, tail).await
 }
 

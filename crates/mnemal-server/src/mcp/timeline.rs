@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use jiff::tz::TimeZone;
 use mnemal::Memory;
 use mnemal_core::{Cursor, Event, EventFilter, EventId, Role, SessionId, Timestamp, Within};
 use serde_json::{Map, Value};
@@ -22,8 +23,12 @@ const TURNS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 const OF_A_MOMENT: usize = 16;
 
 /// Lists events in their order: of the same conversation around an event, of all of them around a moment.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
-    let mut arguments = Arguments::new(Tool::Timeline, given);
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
+    let mut arguments = Arguments::new(Tool::Timeline, given).within(zone);
     let ceiling = arguments.ceiling("max_tokens")?;
     let before = side(&mut arguments, "before")?;
     let after = side(&mut arguments, "after")?;

@@ -291,7 +291,6 @@ pub struct ErasureForm {
     /// What cannot be reached.
     pub residual: Vec<String>,
     /// What says nearly the same and is not selected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<SimilarForm>,
     /// What the second call says, of a preview.
     #[serde(skip_serializing_if = "Option::is_none")]

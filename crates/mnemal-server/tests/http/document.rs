@@ -254,3 +254,14 @@ async fn the_document_that_clients_are_made_of_is_the_one_that_is_served() {
     let expect = std::fs::read_to_string(path).unwrap();
     assert!(found == expect, "when this is meant, set UPDATE_GOLDEN=1 and run integrations/generate.py");
 }
+
+#[tokio::test]
+async fn an_erasure_has_every_field_that_the_document_demands() {
+    let api = Api::new();
+    let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
+    api.post("memories", json!({"content": "The drum is in the hall", "key": "drum"})).await.of(201);
+    let gone = api.ask("DELETE", "memories/by-key/drum", Value::Null).await.of(200);
+    for name in document["components"]["schemas"]["Erasure"]["required"].as_array().unwrap() {
+        assert!(gone.get(name.as_str().unwrap()).is_some(), "{name}: {gone}");
+    }
+}

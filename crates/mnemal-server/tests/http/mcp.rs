@@ -78,6 +78,32 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     );
 }
 
+#[tokio::test]
+async fn days_are_those_of_the_zone_that_a_request_names() {
+    let api = Api::new();
+    let turn = json!({"role": "user", "content": "The heron nests behind the mill", "occurred_at": "2026-11-21T02:00:00Z"});
+    api.post("messages", json!({"session": "s1", "messages": [turn]})).await.of(201);
+    let asked =
+        call("memory_recall", &json!({"query": "heron", "since": "2026-11-21", "until": "2026-11-22"}));
+    let found = async |zone: Option<&str>| {
+        let mut request = Api::request("POST", "/mcp/demo", &api.local)
+            .header("accept", "application/json, text/event-stream");
+        if let Some(zone) = zone {
+            request = request.header("time-zone", zone);
+        }
+        api.send(request, asked.to_string()).await
+    };
+    for (zone, is_of_the_day) in
+        [(None, true), (Some("Europe/Berlin"), true), (Some("America/Lima"), false), (Some("-08:00"), false)]
+    {
+        let answer = found(zone).await.of(200);
+        let hits = answer["result"]["structuredContent"]["hits"].as_array().unwrap();
+        assert_eq!(!hits.is_empty(), is_of_the_day, "{zone:?}: {answer}");
+    }
+    let refused = found(Some("Lima time")).await.of(400);
+    assert!(refused["detail"].as_str().unwrap().contains("Time-Zone"), "{refused}");
+}
+
 // proves: RB-25, RB-27, RB-28, RB-29, NB-75
 #[tokio::test]
 async fn tools_of_other_memories_answer_to_their_own_names() {

@@ -109,7 +109,11 @@ async fn what_is_held_back_is_said_and_is_no_memory() {
     assert!(told[most]["id"].as_str().unwrap().starts_with("evt_"), "{added}");
 
     let alone = json!({"messages": "Parcel 99 was sent to Oslo", "user_id": "ana", "run_id": "r1"});
-    assert_eq!(ask("POST", "/memories", alone).await.of(200)["status"], "FAILED", "nothing of it is a memory");
+    assert_eq!(
+        ask("POST", "/memories", alone).await.of(200)["status"],
+        "FAILED",
+        "nothing of it is a memory"
+    );
 
     let path = format!("/memories/{}", told[0]["id"].as_str().unwrap());
     let done = ask("PUT", &path, json!({"text": "It went to Bergen"})).await.of(409);
@@ -493,7 +497,9 @@ async fn programs_that_speak_the_protocol_of_mem0_store_and_find_what_is_theirs(
         let ask = async |path: &str, body: Value| {
             let mut request = Api::request("POST", path, &key);
             request.headers_mut().unwrap().remove("authorization");
-            api.send(request.header(name, format!("{before}{}", key.expose())), body.to_string()).await.of(200)
+            api.send(request.header(name, format!("{before}{}", key.expose())), body.to_string())
+                .await
+                .of(200)
         };
         let text = format!("Builds of program {place} need clang");
         let turns = json!({"messages": [{"role": "user", "content": text}], "infer": false});

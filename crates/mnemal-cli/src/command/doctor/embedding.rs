@@ -1,4 +1,4 @@
-//! What of `mnemal doctor` concerns vectors and the endpoint that makes them.
+//! The checks of `mnemal doctor` on vectors and the endpoint that makes them.
 
 use mnemal::{EmbeddedBy, EmbeddingProvider, Engine, Memory};
 

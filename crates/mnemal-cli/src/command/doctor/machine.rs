@@ -1,4 +1,4 @@
-//! What `doctor` says of the place where the files are.
+//! The checks of `mnemal doctor` on the place where the files are.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What of `mnemal doctor` concerns the language model.
+//! The checks of `mnemal doctor` on the language model.
 
 use mnemal::{CallOutcome, LlmProvider, Memory};
 

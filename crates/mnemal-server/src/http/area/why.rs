@@ -205,7 +205,6 @@ struct WhyForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<u32>,
     /// What it was found to be in earlier contexts, in the order of the log.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     feedback: Vec<FeedbackForm>,
 }
 
