@@ -86,7 +86,7 @@ pub struct Feedback {
 
 impl Feedback {
     /// Says whether earlier feedback complains of the same side of the same target.
-    fn is_repeat_of(&self, earlier: &[Feedback]) -> bool {
+    pub fn is_repeat_of(&self, earlier: &[Feedback]) -> bool {
         let is_complaint = |act: FeedbackAct| act.is_correction() || act == FeedbackAct::Directive;
         let is_same = |other: &Feedback| {
             is_complaint(other.act)

@@ -7,7 +7,7 @@ use mnemal_core::{
 };
 
 use crate::ending::Ending;
-use crate::read::{self, LEARNED};
+use crate::read::{self, FeedbackCache, LEARNED};
 use crate::rows::Rows;
 use crate::settle::settle;
 use crate::task;
@@ -27,6 +27,7 @@ pub fn producer() -> Producer {
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     pub(crate) rows: Rows,
+    pub(crate) feedback: FeedbackCache,
 }
 
 impl Fold {
@@ -41,7 +42,8 @@ impl Fold {
             EventKind::Decision(decision) => self.decide(event, kept, decision),
             EventKind::Operation(operation) => self.operate(event, kept, operation),
             EventKind::UserMessage => {
-                self.learn(read::read(event, before)?);
+                let found = read::read(event, before, &mut self.feedback)?;
+                self.learn(found);
                 Ok(())
             }
             EventKind::ToolResult { tool, ok } => {

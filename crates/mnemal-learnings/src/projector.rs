@@ -37,8 +37,8 @@ const BROKEN: &str = "the fold panicked";
 pub struct LearningProjector {
     events: Arc<dyn EventStore>,
     store: Arc<dyn LearningStore>,
-    /// The rows of the last step, as long as nobody else has moved the cursor.
-    known: Mutex<Option<(Cursor, Rows)>>,
+    /// The fold of the last step, as long as nobody else has moved the cursor.
+    known: Mutex<Option<(Cursor, Fold)>>,
     /// Events that the next transaction takes.
     pace: AtomicUsize,
 }
@@ -49,7 +49,7 @@ impl LearningProjector {
         Self { events, store, known: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE) }
     }
 
-    fn keep(&self, known: Option<(Cursor, Rows)>) -> Option<(Cursor, Rows)> {
+    fn keep(&self, known: Option<(Cursor, Fold)>) -> Option<(Cursor, Fold)> {
         std::mem::replace(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner), known)
     }
 
@@ -62,13 +62,13 @@ impl LearningProjector {
         self.pace.store(pace, Ordering::Relaxed);
     }
 
-    async fn rows(&self, cursor: Cursor) -> Result<Rows> {
+    async fn fold(&self, cursor: Cursor) -> Result<Fold> {
         match self.keep(None).filter(|(at, _)| *at == cursor) {
-            Some((_, rows)) => Ok(rows),
-            None if cursor == Cursor::START => Ok(Rows::default()),
+            Some((_, fold)) => Ok(fold),
+            None if cursor == Cursor::START => Ok(Fold::default()),
             None => {
                 let keyed = LearningFilter { keyed: Within::Only(true), ..LearningFilter::all() };
-                Ok(Rows::from_stored(self.store.all(&keyed).await?))
+                Ok(Fold { rows: Rows::from_stored(self.store.all(&keyed).await?), ..Fold::default() })
             }
         }
     }
@@ -95,7 +95,7 @@ impl LearningProjector {
         Ok(events)
     }
 
-    /// Folds a page; the rows are returned with what changed, unless nothing did.
+    /// Folds a page; the fold is returned with what changed, unless nothing did.
     async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<Folded> {
         if batch.iter().any(takes_back) {
             return self.refold(batch, end).await;
@@ -105,7 +105,7 @@ impl LearningProjector {
         }
         let looks_back = |event: &Event| read::is_read(event) || is_result(event);
         let before = if batch.iter().any(looks_back) { self.before(expect).await? } else { Vec::new() };
-        let mut fold = Fold { rows: self.rows(expect).await? };
+        let mut fold = self.fold(expect).await?;
         self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
         let mut dead = Vec::new();
@@ -114,7 +114,7 @@ impl LearningProjector {
         }
         let delta = fold.rows.take_delta();
         fold.rows.let_go();
-        Ok(Folded { rows: Some(fold.rows), delta, dead })
+        Ok(Folded { fold: Some(fold), delta, dead })
     }
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
@@ -126,7 +126,7 @@ impl LearningProjector {
 /// What a page came to.
 #[derive(Debug, Default)]
 struct Folded {
-    rows: Option<Rows>,
+    fold: Option<Fold>,
     delta: LearningDelta,
     dead: Vec<DeadLetter>,
 }
@@ -145,13 +145,13 @@ impl Projector for LearningProjector {
         let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
         let batch = self.events.scan(&EventFilter::all(), expect, wanted).await?;
         let next = Cursor(batch.last().map(|event| event.seq)).max(expect);
-        let Folded { rows, delta, dead } = self.delta(&batch, expect, next).await?;
+        let Folded { fold, delta, dead } = self.delta(&batch, expect, next).await?;
         match self.store.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
                 self.walk_on(expect.behind(next), &delta);
-                let rows =
-                    rows.or_else(|| self.keep(None).filter(|(at, _)| *at == expect).map(|(_, rows)| rows));
-                self.keep(rows.map(|rows| (next, rows)));
+                let fold =
+                    fold.or_else(|| self.keep(None).filter(|(at, _)| *at == expect).map(|(_, fold)| fold));
+                self.keep(fold.map(|fold| (next, fold)));
                 self.progress(expect.behind(next), next).await
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {

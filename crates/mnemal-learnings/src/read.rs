@@ -1,6 +1,7 @@
 //! What one message of the user says about how he wants things: a row for each, as yet without standing.
 
 mod about;
+mod cache;
 mod ended;
 mod holding;
 mod parts;
@@ -19,6 +20,7 @@ use mnemal_text::sentences;
 
 use self::about::About;
 pub(crate) use self::about::{LEARNED, TASTE, is_own};
+pub(crate) use self::cache::FeedbackCache;
 pub use self::holding::THIS_CONVERSATION;
 pub(crate) use self::holding::is_of_conversation;
 use self::pattern::pattern;
@@ -50,11 +52,12 @@ pub(crate) fn is_read(event: &Event) -> bool {
     is_message && event.level == Level::User && event.quarantined.is_none()
 }
 
-/// Reads a message; `before` are the events of the log just before it, oldest first, of any session.
+/// Reads a message; `before` are the events of the log just before it, oldest first, of any session. What the cache holds of
+/// these is not read again.
 ///
 /// # Errors
 /// `Invalid` never for names that are made here.
-pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
+pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) -> Result<Vec<Learning>> {
     let Some(kept) = event.kept().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
     let words = OwnWords::of_event(kept);
     let words = words.shortened(LONGEST);
@@ -62,7 +65,7 @@ pub(crate) fn read(event: &Event, before: &[&Event]) -> Result<Vec<Learning>> {
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
     let mut endings = endings(&words);
     endings.retain(|ending| !ending.scope.is_of_facts());
-    let said = about_work(&words, &scene);
+    let said = about_work(event, &words, &scene, cache);
     for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that orders and corrects says one thing, and the order says it outright.
@@ -104,9 +107,14 @@ fn says_the_same(one: &Learning, other: &Learning) -> bool {
 }
 
 /// Returns the feedback of a message with what the session said before.
-fn about_work(words: &OwnWords<'_>, scene: &[&Event]) -> Vec<Feedback> {
+fn about_work(
+    event: &Event,
+    words: &OwnWords<'_>,
+    scene: &[&Event],
+    cache: &mut FeedbackCache,
+) -> Vec<Feedback> {
     let assistant = answered(scene);
-    let said = feedback(Turn { user: words, assistant, earlier: &[] });
+    let said = cache.of(event, assistant, |text| feedback(turn(words, text)));
     if said.is_empty() {
         return said;
     }
@@ -114,18 +122,29 @@ fn about_work(words: &OwnWords<'_>, scene: &[&Event]) -> Vec<Feedback> {
     for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
         let Some(kept) = event.kept() else { continue };
         let assistant = scene.get(..place).and_then(answered);
-        let own = OwnWords::of_event(kept);
-        let said = feedback(Turn { user: &own.shortened(LONGEST), assistant, earlier: &earlier });
-        earlier.extend(said);
+        earlier.extend(cache.of(event, assistant, |text| {
+            feedback(turn(&OwnWords::of_event(kept).shortened(LONGEST), text))
+        }));
     }
-    if earlier.is_empty() { said } else { feedback(Turn { user: words, assistant, earlier: &earlier }) }
+    if said.iter().any(|one| one.is_repeat_of(&earlier)) {
+        return feedback(Turn { earlier: &earlier, ..turn(words, assistant.and_then(text)) });
+    }
+    said
+}
+
+fn turn<'a>(user: &'a OwnWords<'a>, assistant: Option<&'a str>) -> Turn<'a> {
+    Turn { user, assistant, earlier: &[] }
 }
 
 /// Returns what the assistant said last, unless the user has said something since.
-fn answered<'a>(scene: &[&'a Event]) -> Option<&'a str> {
+fn answered<'a>(scene: &[&'a Event]) -> Option<&'a Event> {
     let turn = scene.iter().rev().find(|event| matches!(event.role, Role::User | Role::Assistant))?;
-    let kept = turn.kept().filter(|_| turn.role == Role::Assistant)?;
-    Some(shortened(&kept.content))
+    (turn.role == Role::Assistant && turn.kept().is_some()).then_some(*turn)
+}
+
+/// Returns the words of a message, as far as they are read.
+fn text(event: &Event) -> Option<&str> {
+    event.kept().map(|kept| shortened(&kept.content))
 }
 
 fn is_of(event: &Event, kept: &NewEvent) -> bool {

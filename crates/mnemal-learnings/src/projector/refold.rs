@@ -32,7 +32,8 @@ impl LearningProjector {
         fold.learn(spared(&stored, &gone, &concerned));
         for (event, before) in concerned.values().filter(|(event, _)| !gone.contains(&event.id)) {
             let before: Vec<&Event> = before.iter().filter(|event| !gone.contains(&event.id)).collect();
-            fold.learn(read::read(event, &scene(&before, before.len()))?);
+            let found = read::read(event, &scene(&before, before.len()), &mut fold.feedback)?;
+            fold.learn(found);
         }
         let mut dead = Vec::new();
         let living: Vec<&Event> = events.iter().filter(|event| !gone.contains(&event.id)).collect();
@@ -48,7 +49,8 @@ impl LearningProjector {
         let mut rows = fold.rows.replacing(&stored);
         let delta = rows.take_delta();
         rows.let_go();
-        Ok(Folded { rows: Some(rows), delta, dead })
+        // What a forget leaves is read anew: nothing of what was forgotten stays in the cache.
+        Ok(Folded { fold: Some(Fold { rows, ..Fold::default() }), delta, dead })
     }
 
     /// Whether a page forgets what may have been a task: its row may be gone already, with all that tells its key.

@@ -1,0 +1,36 @@
+//! Feedback of the last messages: whether a complaint comes again is asked of each message for all before it.
+
+use std::collections::VecDeque;
+
+use mnemal_core::{Event, EventId};
+use mnemal_extract::Feedback;
+
+use super::{BEFORE, text};
+
+/// A message with what it answers.
+type Exchange = (EventId, Option<EventId>);
+
+/// The feedback of the last [`BEFORE`] messages that were read, each by itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FeedbackCache(VecDeque<(Exchange, Vec<Feedback>)>);
+
+impl FeedbackCache {
+    /// Returns the feedback of a message that answers another; it is read where it is not held.
+    pub(super) fn of(
+        &mut self,
+        event: &Event,
+        assistant: Option<&Event>,
+        read: impl FnOnce(Option<&str>) -> Vec<Feedback>,
+    ) -> Vec<Feedback> {
+        let exchange = (event.id, assistant.map(|event| event.id));
+        if let Some((_, known)) = self.0.iter().rev().find(|(known, _)| *known == exchange) {
+            return known.clone();
+        }
+        let found = read(assistant.and_then(text));
+        if self.0.len() >= BEFORE {
+            self.0.pop_front();
+        }
+        self.0.push_back((exchange, found.clone()));
+        found
+    }
+}
