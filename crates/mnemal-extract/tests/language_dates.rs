@@ -232,3 +232,43 @@ fn words_that_look_like_dates_are_none_in_japanese_and_korean() {
         assert_eq!(read(language, text, Lean::Past), [""; 0], "{text}");
     }
 }
+
+#[test]
+fn half_more_than_one_is_no_half() {
+    let half = |language, text| check(language, &[(text, Lean::Past, "2024-09-01T00:00 2024-10-01T00:00")]);
+    // English counts months back to the day.
+    let day = "2024-09-11T00:00 2024-09-12T00:00";
+    check("en", &[("A year and a half ago we moved.", Lean::Past, day)]);
+    half("de", "Vor anderthalb Jahren sind wir umgezogen.");
+    half("fr", "Il y a un an et demi, nous avons déménagé.");
+    half("es", "Hace un año y medio nos mudamos.");
+    half("pt", "Há um ano e meio mudámos de casa.");
+    half("zh", "一年半前我们搬了家。");
+    half("zh", "我们十八个月前搬了家。");
+}
+
+#[test]
+fn a_week_of_a_year_and_a_year_of_two_digits_are_read() {
+    let week = "2024-12-30T00:00 2025-01-06T00:00";
+    for (language, text) in [
+        ("en", "In 2025-W01 we moved."),
+        ("en", "We moved in 2025W01."),
+        ("de", "In KW 1/2025 sind wir umgezogen."),
+        ("de", "Der Umzug war in KW 01 2025."),
+        ("fr", "Nous avons déménagé la semaine 1 de 2025."),
+        ("es", "Nos mudamos en 2025-W01."),
+    ] {
+        check(language, &[(text, Lean::Past, week)]);
+    }
+    let since = "1998-01-01T00:00 …";
+    for (language, text) in [
+        ("en", "I have lived here since '98."),
+        ("de", "Ich wohne seit ’98 hier."),
+        ("fr", "J'habite ici depuis '98."),
+        ("es", "Vivo aquí desde '98."),
+        ("pt", "Moro aqui desde '98."),
+    ] {
+        check(language, &[(text, Lean::Past, since)]);
+    }
+    assert_eq!(read("en", "It's 12 people and the '20 of them.", Lean::Past).len(), 0);
+}

@@ -39,6 +39,10 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
         let year = number(of.first()?).filter(|year| (1900..2100).contains(year))?;
         Some(Value::Year(i16::try_from(year).ok()?))
     }),
+    ("year_short", |of| {
+        let year = number(of.first()?).filter(|year| (0..100).contains(year))?;
+        Some(Value::Year(full_year(i16::try_from(year).ok()?)))
+    }),
     ("year_pair", |of| match two(of, number)? {
         (hundreds @ 11..=20, rest @ 10..=99) => Some(Value::Year(i16::try_from(hundreds * 100 + rest).ok()?)),
         _ => None,
@@ -59,7 +63,9 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
         // "a second" is an ordinal more often than a length.
         (unit != Unit::Second || of.len() > 1).then_some(())?;
         let (quarters, is_fuzzy) = quarters(of)?;
-        let length = Length::of_quarters(quarters, unit)?;
+        // "A year and a half" names the unit once before the part of it.
+        let one = if matches!(of, [first, Value::Quarters(_)] if self::unit(first).is_some()) { 4 } else { 0 };
+        let length = Length::of_quarters(quarters + one, unit)?;
         Some(Value::Length(Length { is_fuzzy, ..length }))
     }),
     ("length_sum", |of| match of {
@@ -138,7 +144,11 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("week_number", |of| of_year(of, Unit::Week, 53)),
     ("week_of_year", |of| {
         let number = of.iter().find_map(|value| number(value))?;
-        let outer = of.iter().find_map(|value| expr(value))?;
+        let year = |value: &&Value| match value {
+            Value::Year(year) => Some(Rc::new(Expr::Cal(Cal { year: Some(*year), ..Cal::default() }))),
+            value => expr(value),
+        };
+        let outer = of.iter().find_map(year)?;
         let item = Rc::new(Expr::OfYear { unit: Unit::Week, number });
         (1..=53).contains(&number).then_some(())?;
         time(Kind::Period, Expr::In { item, outer })

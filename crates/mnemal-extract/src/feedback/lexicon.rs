@@ -6,7 +6,7 @@ use std::ops::Range;
 use mnemal_core::{Error, Result};
 
 use super::ids::Ids;
-use super::pattern::{Item, Reader};
+use super::pattern::{Branch, Reader};
 use super::token::{NUMBER, Token, UNKNOWN, parts, parts_clauses, stands_alone};
 use crate::hash::Quick;
 use crate::phrase::frequency;
@@ -34,7 +34,7 @@ pub(crate) struct Lexicon {
 #[derive(Debug, Default)]
 pub(crate) struct Class {
     pub(crate) words: Ids,
-    pub(crate) phrases: Vec<Vec<Item>>,
+    pub(crate) phrases: Vec<Branch>,
 }
 
 impl Lexicon {
@@ -75,7 +75,7 @@ impl Lexicon {
                 [item] if item.as_words().is_some() => {
                     class.words.extend(item.as_words().unwrap_or_default().iter().copied());
                 }
-                _ => class.phrases.push(items),
+                _ => class.phrases.push(Branch::new(items, self)),
             }
         }
         self.names.insert(name.to_owned(), self.classes.len());

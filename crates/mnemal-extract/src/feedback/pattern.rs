@@ -37,7 +37,7 @@ enum Node {
     OneOf { words: Vec<u32>, classes: Vec<usize> },
     Number,
     Any,
-    Group(Vec<Vec<Item>>),
+    Group(Vec<Branch>),
     Gap(Gap),
     Start,
     First,
@@ -50,6 +50,31 @@ enum Node {
     Rival,
     Capital,
     Value,
+}
+
+/// One of several lists of steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    items: Vec<Item>,
+    /// The words that it can start with; where any can, all.
+    first: Sieve,
+}
+
+impl Branch {
+    pub(crate) fn new(items: Vec<Item>, lexicon: &Lexicon) -> Self {
+        let mut first = Ids::default();
+        let is_known = firsts(&items, lexicon, &mut first);
+        let first = if is_known { first.iter().map(sieve).fold(Sieve::default(), Sieve::with) } else { Sieve::ALL };
+        Self { items, first }
+    }
+
+    /// Says whether it may match from a word on; without one only what starts with no word in particular does.
+    fn may_start(&self, token: Option<&Token>) -> bool {
+        match token {
+            Some(token) => self.first.meets(sieve(token.id)),
+            None => self.first == Sieve::ALL,
+        }
+    }
 }
 
 /// Words that may pass.
@@ -116,7 +141,7 @@ impl<'l> Reader<'l> {
                     continue;
                 }
                 "(" => vec![Item {
-                    node: drawn_together(self.lists(parts, depth + 1)?),
+                    node: drawn_together(self.lists(parts, depth + 1)?, self.lexicon),
                     is_optional,
                     is_repeated: false,
                 }],
@@ -188,6 +213,7 @@ impl<'l> Reader<'l> {
         if !words.is_empty() || !classes.is_empty() {
             lists.push(vec![item(words, classes)]);
         }
+        let lists = lists.into_iter().map(|list| Branch::new(list, self.lexicon)).collect();
         Ok(vec![Item { node: Node::Group(lists), is_optional: false, is_repeated: false }])
     }
 }
@@ -223,7 +249,7 @@ fn spaced(line: &str) -> String {
 }
 
 /// Draws the lists of one word together into one step.
-fn drawn_together(lists: Vec<Vec<Item>>) -> Node {
+fn drawn_together(lists: Vec<Vec<Item>>, lexicon: &Lexicon) -> Node {
     let (mut of, mut of_classes, mut longer) = (Vec::new(), Vec::new(), Vec::new());
     for list in lists {
         match list.as_slice() {
@@ -241,7 +267,7 @@ fn drawn_together(lists: Vec<Vec<Item>>) -> Node {
         }
         longer.insert(0, vec![Item { node, is_optional: false, is_repeated: false }]);
     }
-    Node::Group(longer)
+    Node::Group(longer.into_iter().map(|list| Branch::new(list, lexicon)).collect())
 }
 
 /// Where a pattern matched.
@@ -431,13 +457,13 @@ fn words_of(node: &Node, lexicon: &Lexicon) -> Option<Ids> {
     match node {
         Node::OneOf { words, classes } => {
             for class in classes.iter().filter_map(|class| lexicon.class(*class)) {
-                class.phrases.iter().try_for_each(|list| add(list))?;
+                class.phrases.iter().try_for_each(|list| add(&list.items))?;
             }
             let of_classes = classes.iter().filter_map(|class| lexicon.class(*class));
             ids.extend(of_classes.flat_map(|class| class.words.iter()));
             ids.extend(words.iter().copied());
         }
-        Node::Group(lists) => lists.iter().try_for_each(|list| add(list))?,
+        Node::Group(lists) => lists.iter().try_for_each(|list| add(&list.items))?,
         Node::Number => ids.insert(NUMBER),
         _ => return None,
     }
@@ -462,12 +488,12 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
                 words.insert(NUMBER);
                 true
             }
-            Node::Group(lists) => lists.iter().all(|list| firsts(list, lexicon, words)),
+            Node::Group(lists) => lists.iter().all(|list| firsts(&list.items, lexicon, words)),
             Node::OneOf { words: of, classes } => {
                 words.extend(of.iter().copied());
                 classes.iter().filter_map(|class| lexicon.class(*class)).all(|class| {
                     words.extend(class.words.iter());
-                    class.phrases.iter().all(|list| firsts(list, lexicon, words))
+                    class.phrases.iter().all(|list| firsts(&list.items, lexicon, words))
                 })
             }
         };
@@ -524,7 +550,7 @@ impl Run<'_> {
             Node::Rival => next(token.is_some_and(|token| token.is_rival), at + 1),
             Node::Capital => next(token.is_some_and(|token| token.is_capital), at + 1),
             Node::Any => next(token.is_some(), at + 1),
-            Node::Group(lists) => lists.iter().find_map(|list| self.go(list, Some(after), at)),
+            Node::Group(lists) => self.branches(lists, after, at),
             Node::Gap(gap) => self.gap(*gap, after, at),
             Node::Start => next(token.is_some_and(|token| token.is_start), at),
             Node::First => next(at == 0, at),
@@ -554,8 +580,14 @@ impl Run<'_> {
         classes.iter().filter_map(|place| self.lexicon.class(*place)).find_map(|class| {
             let is_word = self.tokens.get(at).is_some_and(|token| class.words.contains(token.id));
             let found = if is_word { self.go(after.items, after.next, at + 1) } else { None };
-            found.or_else(|| class.phrases.iter().find_map(|list| self.go(list, Some(after), at)))
+            found.or_else(|| self.branches(&class.phrases, after, at))
         })
+    }
+
+    fn branches(&self, branches: &[Branch], after: &Rest<'_>, at: usize) -> Option<usize> {
+        let token = self.tokens.get(at);
+        let open = branches.iter().filter(|branch| branch.may_start(token));
+        open.into_iter().find_map(|branch| self.go(&branch.items, Some(after), at))
     }
 
     /// A word may pass when no sign stands before it, or the gap goes over signs.
