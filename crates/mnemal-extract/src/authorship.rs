@@ -1,5 +1,6 @@
 //! Whose words a turn holds: the gate in front of everything that learns.
 
+mod cache;
 mod code;
 mod data;
 mod lead;
@@ -19,6 +20,7 @@ use std::ops::Range;
 
 use mnemal_core::{EventKind, NewEvent, Remark, Span};
 
+use self::cache::{ForeignPart, foreign_parts};
 pub use self::rules::RuleSegmenter;
 
 /// Whose words they are.
@@ -145,21 +147,25 @@ impl<'t> OwnWords<'t> {
         let speaker = said.speaker.as_ref().map(mnemal_core::Speaker::as_str);
         let user = said.user.as_ref().map(mnemal_core::UserId::as_str);
         let names: Vec<&str> = speaker.into_iter().chain(user).collect();
-        Self::by(&RuleSegmenter, &said.content, &names)
+        Self::without(&said.content, &foreign_parts(&said.content, &names))
     }
 
     /// Returns the own words of a speaker who has these names, as a segmenter sees them.
     pub fn by(segmenter: &impl Segmenter, text: &'t str, names: &[&str]) -> Self {
         let segments = segmenter.segments(&TurnText { text, names });
-        let others: Vec<&Segment> = segments.iter().filter(|one| one.author != Author::Speaker).collect();
+        let others: Vec<ForeignPart> = segments.iter().filter_map(ForeignPart::of).collect();
+        Self::without(text, &others)
+    }
+
+    /// Returns what parts of others leave of a text.
+    fn without(text: &'t str, others: &[ForeignPart]) -> Self {
         if others.is_empty() {
             return Self::whole(text);
         }
         let mut own = text.to_owned();
-        for segment in others {
-            let range = segment.span.start as usize..segment.span.end as usize;
-            if let Some(words) = text.get(range.clone()) {
-                own.replace_range(range, &blank(words, is_inline(segment)));
+        for part in others {
+            if let Some(words) = text.get(part.range.clone()) {
+                own.replace_range(part.range.clone(), &blank(words, part.is_inline));
             }
         }
         Self(Cow::Owned(own))

@@ -33,6 +33,7 @@ use self::scope::{Asked, Scope};
 use self::score::{Class, Shown};
 use self::token::Token;
 use crate::authorship::OwnWords;
+use crate::packs::LanguagePacks;
 
 /// A user's message with what it answers.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +114,7 @@ pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
 
 /// Returns the pack of the language of a message.
 fn pack_of(turn: Turn<'_>) -> Option<&'static Pack> {
-    let language = crate::language::language(turn.words());
-    packs().iter().find(|pack| pack.language == language).or_else(|| packs().first())
+    packs().of(crate::language::language(turn.words())).or_else(|| packs().english())
 }
 
 /// The packs, English first.
@@ -134,9 +134,9 @@ const PACKS: &[(&str, &str)] = &[
     ("zh", include_str!("../packs/zh/feedback.toml")),
 ];
 
-fn packs() -> &'static [Pack] {
-    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
-    READ.get_or_init(|| PACKS.iter().filter_map(|(language, text)| Pack::read(language, text).ok()).collect())
+fn packs() -> &'static LanguagePacks<Pack> {
+    static READ: OnceLock<LanguagePacks<Pack>> = OnceLock::new();
+    READ.get_or_init(|| LanguagePacks::new(PACKS, |_, text| Pack::read(text)))
 }
 
 /// What must speak for feedback more than against it. Source: nothing, less what sums of rounded weights may be off by.

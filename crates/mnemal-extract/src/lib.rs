@@ -18,6 +18,7 @@ mod language;
 mod lifecycle;
 mod names;
 mod notes;
+mod packs;
 mod phrase;
 pub mod predicate;
 mod private;

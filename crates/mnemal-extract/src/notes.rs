@@ -11,6 +11,7 @@ use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::Token;
 use crate::language::SentenceLanguages;
+use crate::packs::LanguagePacks;
 use crate::section::PackFile;
 use crate::{requires_user_permission, word};
 
@@ -81,7 +82,7 @@ pub fn preference_notes(words: &OwnWords<'_>) -> Vec<Note> {
     let of_text = SentenceLanguages::of(text);
     let note = |range: Range<usize>| {
         let language = of_text.code(text.get(range.clone())?);
-        packs().iter().find(|pack| pack.language == language)?.note(text, range)
+        packs().of(language)?.note(text, range)
     };
     sentences(text).into_iter().filter_map(|sentence| note(sentence.range())).collect()
 }
@@ -96,11 +97,9 @@ const PACKS: &[(&str, &str)] = &[
     ("zh", include_str!("../packs/zh/notes.toml")),
 ];
 
-fn packs() -> &'static [Pack] {
-    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
-    READ.get_or_init(|| {
-        PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
-    })
+fn packs() -> &'static LanguagePacks<Pack> {
+    static READ: OnceLock<LanguagePacks<Pack>> = OnceLock::new();
+    READ.get_or_init(|| LanguagePacks::new(PACKS, Pack::parse))
 }
 
 /// The rules of one language.

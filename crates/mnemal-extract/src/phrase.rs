@@ -5,8 +5,9 @@
 //! three words pass, and `^` at the start asks for the start of a clause.
 //! `_` joins words into one choice (`give_up|stop`); signs of scripts without spaces are joined as they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use mnemal_text::{Language, is_stop_word};
 
@@ -36,14 +37,14 @@ impl<T> Default for Phrases<T> {
 #[derive(Clone, Debug)]
 struct Phrase<T> {
     is_clause_start: bool,
-    steps: Vec<Step>,
+    steps: Arc<[Step]>,
     tag: T,
 }
 
 /// One step of a phrase.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    choices: Vec<Choice>,
+    choices: Arc<[Choice]>,
     /// The beginnings of the choices.
     pub(crate) sieve: Sieve,
     /// It may be missing.
@@ -68,7 +69,7 @@ impl Step {
             .split('|')
             .map(choice)
             .map(|words| Choice { start: words.first().map_or(0, |word| start(word)), words });
-        let choices: Vec<Choice> = choices.collect();
+        let choices: Arc<[Choice]> = choices.collect();
         let sieve = choices.iter().map(|choice| choice.start).collect();
         Self { choices, sieve, is_optional: part.starts_with('?'), gap }
     }
@@ -132,17 +133,19 @@ impl<T: Copy> Phrases<T> {
 
     /// Adds a line.
     pub(crate) fn add(&mut self, tag: T, line: &str) {
-        let is_clause_start = line.starts_with('^');
-        let steps = steps(line.trim_start_matches('^'));
+        let steps = steps(line.trim_start_matches('^'), &mut Step::new);
+        self.add_steps(tag, line.starts_with('^'), &steps.into());
+    }
+
+    /// Adds the steps of a line.
+    #[expect(clippy::fn_params_excessive_bools, reason = "whether the line asks for the start of a clause")]
+    pub(crate) fn add_steps(&mut self, tag: T, is_clause_start: bool, steps: &Arc<[Step]>) {
         let Some(first) = steps.first() else { return };
-        let phrase = Phrase { is_clause_start, steps: steps.clone(), tag };
-        let mut seen: Vec<&str> = Vec::new();
-        for word in first.firsts() {
-            if !seen.contains(&word) {
-                seen.push(word);
-                self.firsts = self.firsts.with(Sieve::of(start(word)));
-                self.by_first.entry(word.into()).or_default().push(phrase.clone());
-            }
+        let mut seen: HashSet<&str, Quick> = HashSet::default();
+        for word in first.firsts().filter(|word| seen.insert(word)) {
+            self.firsts = self.firsts.with(Sieve::of(start(word)));
+            let phrase = Phrase { is_clause_start, steps: Arc::clone(steps), tag };
+            self.by_first.entry(word.into()).or_default().push(phrase);
         }
     }
 
@@ -177,21 +180,51 @@ impl<T: Copy> Phrases<T> {
     }
 }
 
-/// Returns the words of which a text must have one wherever a line stands: one of each choice of the step that fewest texts have.
-///
-/// The fewer, the longer and the less common its words are, the fewer texts have a step.
-pub(crate) fn keys(line: &str) -> Vec<Box<str>> {
-    let must_stand = |step: &Step| !step.is_optional;
-    let of = |step: Step| step.choices.into_iter().filter_map(|choice| rarest(choice.words)).collect();
-    let steps = steps(line.trim_start_matches('^')).into_iter().filter(must_stand);
-    let all = steps.map(of);
-    all.min_by_key(|words: &Vec<Box<str>>| words.iter().map(|word| frequency(word)).sum::<usize>())
-        .unwrap_or_default()
+/// Steps by the words that packs write them with: long lists stand in many lines.
+#[derive(Debug, Default)]
+pub(crate) struct StepCache(HashMap<Box<str>, (Step, Keys), Quick>);
+
+/// The words of which a text has one wherever a step stands, with how often texts have them together.
+type Keys = (Arc<[Box<str>]>, usize);
+
+impl StepCache {
+    /// Returns the steps of a line, and the words of which a text must have one wherever the line stands: one of each choice of the
+    /// step that fewest texts have.
+    ///
+    /// The fewer, the longer and the less common its words are, the fewer texts have a step.
+    pub(crate) fn steps(&mut self, line: &str) -> (Arc<[Step]>, Arc<[Box<str>]>) {
+        let mut rarest: Option<Keys> = None;
+        let steps = steps(line.trim_start_matches('^'), &mut |part, gap| {
+            let known = self.0.entry(part.into()).or_insert_with(|| {
+                let step = Step::new(part, 0);
+                let keys = step.keys();
+                (step, keys)
+            });
+            let (step, keys) = known;
+            if !step.is_optional && rarest.as_ref().is_none_or(|(_, frequency)| keys.1 < *frequency) {
+                rarest = Some(keys.clone());
+            }
+            Step { gap, ..step.clone() }
+        });
+        (steps.into(), rarest.map(|(keys, _)| keys).unwrap_or_default())
+    }
+}
+
+impl Step {
+    /// Returns one word of each choice, and how often texts have them.
+    fn keys(&self) -> Keys {
+        let keys: Arc<[Box<str>]> = self.choices.iter().filter_map(|choice| rarest(&choice.words)).collect();
+        let frequency = keys.iter().map(|word| frequency(word)).sum();
+        (keys, frequency)
+    }
 }
 
 /// Returns the word of a choice that fewest texts have.
-fn rarest(words: Vec<Box<str>>) -> Option<Box<str>> {
-    words.into_iter().min_by_key(|word| frequency(word))
+fn rarest(words: &[Box<str>]) -> Option<Box<str>> {
+    match words {
+        [only] => Some(only.clone()),
+        words => words.iter().min_by_key(|word| frequency(word)).cloned(),
+    }
 }
 
 /// Returns about how often a word stands in texts, beside others.
@@ -208,14 +241,14 @@ pub(crate) fn frequency(word: &str) -> usize {
     }
 }
 
-fn steps(line: &str) -> Vec<Step> {
+fn steps(line: &str, step: &mut dyn FnMut(&str, usize) -> Step) -> Vec<Step> {
     let mut gap = 0;
     let mut steps = Vec::new();
     for part in line.split(' ').filter(|part| !part.is_empty()) {
         if let Some(number) = part.strip_prefix("..") {
             gap = number.parse().unwrap_or(0);
         } else {
-            steps.push(Step::new(part, std::mem::take(&mut gap)));
+            steps.push(step(part, std::mem::take(&mut gap)));
         }
     }
     steps
@@ -256,7 +289,10 @@ mod tests {
 
     #[test]
     fn the_keys_of_a_line_are_its_rarest_step() {
-        let of = |line: &str| keys(line).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let of = |line: &str| {
+            let (_, keys) = StepCache::default().steps(line);
+            keys.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
         assert_eq!(of("^?please make|turn this ..4 riddle"), ["riddle"]);
         assert_eq!(of("sum_up|translate"), ["sum", "translate"]);
         assert_eq!(of("的 ?please 翻译"), ["的"]);

@@ -122,9 +122,11 @@ fn about_work(
     for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
         let Some(kept) = event.kept() else { continue };
         let assistant = scene.get(..place).and_then(answered);
-        earlier.extend(cache.of(event, assistant, |text| {
-            feedback(turn(&OwnWords::of_event(kept).shortened(LONGEST), text))
-        }));
+        earlier.extend(
+            cache.of(event, assistant, |text| {
+                feedback(turn(&OwnWords::of_event(kept).shortened(LONGEST), text))
+            }),
+        );
     }
     if said.iter().any(|one| one.is_repeat_of(&earlier)) {
         return feedback(Turn { earlier: &earlier, ..turn(words, assistant.and_then(text)) });

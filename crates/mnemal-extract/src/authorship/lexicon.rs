@@ -7,7 +7,7 @@ use mnemal_core::Result;
 use mnemal_text::fold;
 
 use crate::hash::Quick;
-use crate::phrase::{Phrases, keys};
+use crate::phrase::{Phrases, StepCache};
 use crate::section::{PackFile, Section};
 use crate::sieve::Sieve;
 use crate::word::{Word, is_sign, start};
@@ -182,16 +182,16 @@ impl Lexicon {
     pub(super) fn built_in() -> &'static Self {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| {
-            let mut lexicon = Self::default();
+            let (mut lexicon, mut steps) = (Self::default(), StepCache::default());
             for pack in PACKS {
                 // A mistake in one pack must not silence the others.
-                let _mistake = lexicon.add(pack);
+                let _mistake = lexicon.add(pack, &mut steps);
             }
             lexicon
         })
     }
 
-    fn add(&mut self, pack: &str) -> Result<()> {
+    fn add(&mut self, pack: &str, steps: &mut StepCache) -> Result<()> {
         let file = PackFile::parse(pack)?;
         let root = file.root();
         let lists = root.section("words")?;
@@ -214,12 +214,12 @@ impl Lexicon {
                 for (_, list, words) in &choices {
                     line = line.replace(&format!("@{list}"), words);
                 }
-                self.add_phrase(cue, &line);
+                self.add_phrase(cue, &line, steps);
             }
         }
         for (cue, _, words) in &choices {
             if !words.is_empty() {
-                self.add_phrase(*cue, words);
+                self.add_phrase(*cue, words, steps);
             }
         }
         if let Some(lists) = lists {
@@ -263,17 +263,18 @@ impl Lexicon {
     }
 
     /// Adds a phrase under each word with which it may begin.
-    fn add_phrase(&mut self, cue: Cue, line: &str) {
-        self.phrases.add(cue, line);
+    fn add_phrase(&mut self, cue: Cue, line: &str, cache: &mut StepCache) {
+        let (steps, keys) = cache.steps(line);
+        self.phrases.add_steps(cue, line.starts_with('^'), &steps);
         if ALONE.contains(&cue) {
-            for key in keys(line) {
-                self.sieve = self.sieve.with(Sieve::of(start(&key)));
-                self.keys.insert(key);
+            for key in keys.iter() {
+                self.sieve = self.sieve.with(Sieve::of(start(key)));
+                self.keys.insert(key.clone());
             }
         }
         let (mark, body) = line.strip_prefix('^').map_or(("", line), |body| ("^", body));
         if let Some((_, rest)) = body.strip_prefix('?').and_then(|body| body.split_once(' ')) {
-            self.add_phrase(cue, &format!("{mark}{rest}"));
+            self.add_phrase(cue, &format!("{mark}{rest}"), cache);
         }
     }
 
@@ -412,7 +413,7 @@ mod tests {
     #[test]
     fn every_pack_can_be_read() {
         for pack in PACKS {
-            Lexicon::default().add(pack).unwrap();
+            Lexicon::default().add(pack, &mut StepCache::default()).unwrap();
         }
     }
 }

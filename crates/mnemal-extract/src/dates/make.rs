@@ -64,7 +64,8 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
         (unit != Unit::Second || of.len() > 1).then_some(())?;
         let (quarters, is_fuzzy) = quarters(of)?;
         // "A year and a half" names the unit once before the part of it.
-        let one = if matches!(of, [first, Value::Quarters(_)] if self::unit(first).is_some()) { 4 } else { 0 };
+        let one =
+            if matches!(of, [first, Value::Quarters(_)] if self::unit(first).is_some()) { 4 } else { 0 };
         let length = Length::of_quarters(quarters + one, unit)?;
         Some(Value::Length(Length { is_fuzzy, ..length }))
     }),

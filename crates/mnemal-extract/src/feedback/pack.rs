@@ -12,7 +12,6 @@ use crate::section::{PackFile, Section};
 /// The rules and tables of one language.
 #[derive(Debug)]
 pub(crate) struct Pack {
-    pub(crate) language: String,
     pub(crate) lexicon: Lexicon,
     pub(crate) rules: Vec<Rule>,
     cues: Patterns<usize>,
@@ -98,7 +97,7 @@ impl Pack {
     ///
     /// # Errors
     /// `Invalid` with the first mistake.
-    pub(crate) fn read(language: &str, text: &str) -> Result<Self> {
+    pub(crate) fn read(text: &str) -> Result<Self> {
         let file = PackFile::parse(text)?;
         let root = file.root();
         let mut lexicon = Lexicon::read(root)?;
@@ -143,7 +142,6 @@ impl Pack {
             gates.add(gate, &lists.lines(name)?, &mut lexicon)?;
         }
         Ok(Self {
-            language: language.to_owned(),
             lexicon,
             rules,
             cues,

@@ -15,6 +15,7 @@
 //! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an ellipsis |
 //! | `@` | nothing; what is asked for starts here, and ends at a second one |
 
+use std::borrow::Borrow;
 use std::cell::Cell;
 
 use mnemal_core::{Error, Result};
@@ -64,7 +65,8 @@ impl Branch {
     pub(crate) fn new(items: Vec<Item>, lexicon: &Lexicon) -> Self {
         let mut first = Ids::default();
         let is_known = firsts(&items, lexicon, &mut first);
-        let first = if is_known { first.iter().map(sieve).fold(Sieve::default(), Sieve::with) } else { Sieve::ALL };
+        let first =
+            if is_known { first.iter().map(sieve).fold(Sieve::default(), Sieve::with) } else { Sieve::ALL };
         Self { items, first }
     }
 
@@ -346,13 +348,13 @@ impl<T: Copy> Patterns<T> {
                 };
                 places.push(place);
             }
-            match needed(&items, lexicon) {
+            let needs: Vec<Ids> = needs(&items, lexicon).collect();
+            match rarest(needs.iter(), lexicon) {
                 Some(words) => words.iter().for_each(|word| put(&mut self.by_need, word, place)),
                 None => self.needless.extend(u32::try_from(place)),
             }
             let needs =
-                needs(&items, lexicon).map(|ids| ids.iter().map(sieve).fold(Sieve::default(), Sieve::with));
-            let needs = needs.collect();
+                needs.iter().map(|ids| ids.iter().map(sieve).fold(Sieve::default(), Sieve::with)).collect();
             self.lines.push(Line { tag, items, needs });
         }
         Ok(())
@@ -441,7 +443,12 @@ fn sieve(id: u32) -> Sieve {
 
 /// Returns the words of the step of a list that fewest texts have; `None` where every step may be missing or be any word.
 fn needed(items: &[Item], lexicon: &Lexicon) -> Option<Ids> {
-    needs(items, lexicon).min_by_key(|ids| ids.iter().map(|id| lexicon.frequency(id)).sum::<usize>())
+    rarest(needs(items, lexicon), lexicon)
+}
+
+/// Returns the words that fewest texts have.
+fn rarest<I: Borrow<Ids>>(all: impl Iterator<Item = I>, lexicon: &Lexicon) -> Option<I> {
+    all.min_by_key(|ids| ids.borrow().iter().map(|id| lexicon.frequency(id)).sum::<usize>())
 }
 
 /// Returns, for each step of a list that must stand and is of known words, these words.
