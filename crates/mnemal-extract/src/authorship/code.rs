@@ -55,6 +55,10 @@ const KEYWORDS: [&str; 44] = [
     "elif ",
     "try:",
 ];
+/// What a shell or an interpreter prints before what is typed.
+const PROMPTS: [&str; 7] = ["$ ", ">>> ", "❯ ", "PS ", "C:\\", "In [", "sqlite> "];
+/// Ends of the names of what went wrong, as programs print them before a colon.
+const FAILURES: [&str; 3] = ["Error", "Exception", "Warning"];
 /// Ends of lines of code.
 const ENDS: [char; 4] = [';', '{', '}', '\\'];
 /// Tags that only set words off. Source: HTML 5.
@@ -80,6 +84,23 @@ pub(super) fn code(lines: &[Line<'_>]) -> Vec<Range<usize>> {
         return Vec::new();
     }
     found
+}
+
+/// Returns what a program printed in a paragraph: from a prompt to its end, or all lines before the name of what went wrong.
+pub(super) fn session(lines: &[Line<'_>]) -> Option<Range<usize>> {
+    let last = lines.last().filter(|_| has_several(lines))?;
+    let begins = |line: &Line<'_>| PROMPTS.iter().any(|prompt| line.body.starts_with(prompt));
+    let first = lines.iter().find(|line| begins(line));
+    let first = first.or_else(|| lines.first().filter(|_| lines.iter().any(is_failure)));
+    first.map(|first| first.start..last.end)
+}
+
+/// "`TypeError`: food is undefined", "Traceback (most recent call last):".
+fn is_failure(line: &Line<'_>) -> bool {
+    let name = line.body.split_once(": ").map_or("", |(name, _)| name);
+    let is_name =
+        !name.contains(' ') && FAILURES.iter().any(|end| name.ends_with(end) && name.len() > end.len());
+    is_name || line.body.starts_with("Traceback (")
 }
 
 fn has_several(lines: &[Line<'_>]) -> bool {

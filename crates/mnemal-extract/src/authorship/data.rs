@@ -36,6 +36,20 @@ pub(super) fn data(lines: &[Line<'_>]) -> Vec<Part> {
     found.into_iter().map(|range| (range, Author::Program, "data")).collect()
 }
 
+/// Returns the lines of a question with choices: "A) …" and "B) …" below one another.
+pub(super) fn options(lines: &[Line<'_>]) -> Vec<Part> {
+    let letter = |line: &Line<'_>| {
+        let mut signs = line.body.chars();
+        let letter = signs.next().filter(char::is_ascii_uppercase)?;
+        (signs.next().is_some_and(|mark| matches!(mark, ')' | '.')) && signs.next() == Some(' '))
+            .then_some(letter)
+    };
+    let letters: Vec<char> = lines.iter().filter_map(letter).collect();
+    let is_in_order = letters.first() == Some(&'A') && letters.get(1) == Some(&'B');
+    let of = lines.iter().filter(|line| is_in_order && letter(line).is_some());
+    of.map(|line| (bytes(line), Author::Material, "a choice of a question")).collect()
+}
+
 fn bytes(line: &Line<'_>) -> Range<usize> {
     line.start..line.end
 }

@@ -117,6 +117,28 @@ fn name(value: &str) -> Option<String> {
     (!name.is_empty() && !name.contains('@')).then(|| name.to_owned())
 }
 
+/// Words of the longest greeting with a name. Source: own choice, "Good morning, dear Mrs Holt".
+const LONGEST_GREETING: usize = 5;
+
+/// Says whether a line begins with a greeting of one of these names: "Hi Nora, …".
+pub(super) fn is_addressed_to(line: &Line<'_>, names: &[&str], lexicon: &Lexicon) -> bool {
+    let words = words(line.body);
+    if names.is_empty() || lexicon.leading(Cue::Salutation, &words).is_none() {
+        return false;
+    }
+    let called = words.iter().take(LONGEST_GREETING).enumerate().find(|(place, word)| {
+        *place > 0
+            && names
+                .iter()
+                .any(|name| fold(name).split(' ').next().is_some_and(|first| first == &*word.lower))
+    });
+    // "Hi, Nora here" is the speaker who says who he is.
+    called.is_some_and(|(_, word)| {
+        let behind = line.body.get(word.span.end..).unwrap_or_default();
+        behind.is_empty() || behind.starts_with([',', '!', '，', '！', ':', '：', '.', '-', '–'])
+    })
+}
+
 /// The end of a letter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SignOff<'t> {

@@ -115,8 +115,11 @@ impl<'t> Reader<'t> {
         for paragraph in &self.paragraphs {
             let Some(lines) = self.lines.get(paragraph.clone()) else { continue };
             parts.extend(talk::talk(lines, self.names, self.lexicon));
+            parts.extend(talk::handle(lines, paragraph.start > 0));
+            parts.extend(data::options(lines));
             self.read_code(paragraph, parts);
         }
+        self.read_addressed(parts);
         // What stands behind the mark of a signature.
         if let Some(mark) = self.lines.iter().find(|line| line.body == "--") {
             parts.push((mark.start..self.text.len(), Author::Unsure, "below a signature"));
@@ -125,6 +128,7 @@ impl<'t> Reader<'t> {
 
     fn read_code(&self, paragraph: &Range<usize>, parts: &mut Vec<Part>) {
         let lines = self.lines.get(paragraph.clone()).unwrap_or_default();
+        parts.extend(code::session(lines).map(|range| (range, Author::Program, "what a program printed")));
         let found = code::code(lines).into_iter();
         parts.extend(found.map(|range| (range, Author::Program, "code or a comment in it")));
     }
@@ -190,6 +194,18 @@ impl<'t> Reader<'t> {
     /// Returns the first byte of a line; behind the last line that of the end.
     fn line_start(&self, line: usize) -> usize {
         self.lines.get(line).map_or(self.text.len(), |line| line.start)
+    }
+
+    /// Letters to the speaker himself: nobody greets himself by name.
+    fn read_addressed(&self, parts: &mut Vec<Part>) {
+        for paragraph in &self.paragraphs {
+            let first = self.lines.get(paragraph.start);
+            if first.is_some_and(|line| mail::is_addressed_to(line, self.names, self.lexicon)) {
+                let range = self.line_start(paragraph.start)..self.line_start(self.mail_end(paragraph.start));
+                parts.push((range, Author::Other(None), "a letter to the speaker"));
+                return;
+            }
+        }
     }
 
     /// Letters with a signature.

@@ -70,6 +70,22 @@ pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec
         .collect()
 }
 
+/// Letters of the shortest account whose name ends with digits. Source: own choice; "V2", "Q3" and "MP3" are none.
+const LEAST_ACCOUNT: usize = 4;
+
+/// Returns a single line behind other paragraphs that an account says: "nora77: …".
+#[expect(clippy::fn_params_excessive_bools, reason = "whether other lines stand above")]
+pub(super) fn handle(lines: &[Line<'_>], is_below: bool) -> Option<Part> {
+    let [first, ..] = lines else { return None };
+    let one = labelled(first.body).filter(|_| is_below)?;
+    let letters = one.label.chars().filter(|sign| sign.is_alphabetic()).count();
+    let is_account = !one.label.contains(' ')
+        && letters >= LEAST_ACCOUNT
+        && (one.label.contains('_') || one.label.ends_with(|sign: char| sign.is_ascii_digit()));
+    let range = first.start..lines.last().unwrap_or(first).end;
+    is_account.then(|| (range, Author::Other(Some(one.label.to_owned())), "a line that names who says it"))
+}
+
 /// Says whether labels are those of a form: one of them only forms have.
 fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
     let is_field = |one: &&Labelled<'_>| {

@@ -3,12 +3,13 @@
 use super::*;
 
 /// Texts of others in wrappers of many kinds and languages; what stands in `⟦ ⟧` is another's and in `⟪ ⟫` the speaker's own.
-const WRAPPED: [&str; 5] = [
+const WRAPPED: [&str; 6] = [
     include_str!("wrapped_dev.txt"),
     include_str!("wrapped_held.txt"),
     include_str!("cases.txt"),
     include_str!("found.txt"),
     include_str!("wide.txt"),
+    include_str!("shape.txt"),
 ];
 /// Texts that are the speaker's own.
 const PLAIN: &str = include_str!("plain.txt");
@@ -70,6 +71,32 @@ fn a_letter_that_the_speaker_signs_is_his_own_and_somebody_elses_is_not() {
     let chat = "Nina: I live in Bern now\nPaul: I live in Basel";
     let own = OwnWords::by(&RuleSegmenter, chat, &["Nina"]);
     assert!(own.as_str().contains("Bern") && !own.as_str().contains("Basel"), "{own:?}");
+}
+
+#[test]
+fn a_letter_that_greets_the_speaker_by_name_is_somebody_elses() {
+    let own = |text: &str| {
+        let own = OwnWords::by(&RuleSegmenter, text, &["Noor Haddad"]).into_owned();
+        own.as_str().to_owned()
+    };
+    for (letter, foreign) in [
+        (
+            "What do I take along?\n\nHi Noor, I'm vegan and I can't stand smoke. Bring a tent. Cheers, Ida",
+            "vegan",
+        ),
+        (
+            "was bring ich mit\n\nLiebe Noor,\nich wohne jetzt in Ulm und esse kein Fleisch.\nBis bald, Ida",
+            "Ulm",
+        ),
+        ("Que répondre ?\n\nBonjour Noor, je suis allergique aux chats. À samedi, Luc", "allergique"),
+        ("¿Qué le digo?\n\nHola Noor, vivo en Soria y no bebo. Un abrazo, Eva", "Soria"),
+        ("我该带什么？\n\n你好 Noor，我住在苏州。", "苏州"),
+    ] {
+        assert!(!own(letter).contains(foreign), "{letter}");
+    }
+    for said in ["Hi, Noor here. I live in Delft.\nWhat's new?", "Hello!\nI'm Noor and I live in Delft."] {
+        assert!(own(said).contains("Delft"), "{said}");
+    }
 }
 
 #[test]
