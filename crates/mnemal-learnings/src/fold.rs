@@ -141,6 +141,9 @@ impl Fold {
                 supersede(&mut active, row.id, event.recorded_at);
                 self.rows.put(active);
             }
+        } else if let Some(away) = self.put_away_after(key.as_ref(), row.occurred_at) {
+            // What was said before its key was put away, and comes later by an import, is history.
+            supersede(&mut row, away, event.recorded_at);
         } else if row.level < Level::User && self.is_rejected(key.as_ref()) {
             (row.status, row.expired_at) = (LearningStatus::Rejected, Some(event.recorded_at));
         }
@@ -175,6 +178,13 @@ impl Fold {
 
     pub(crate) fn active(&self, key: Option<&NoteKey>) -> Option<Learning> {
         self.rows.of_key(key?).find(|row| row.status == LearningStatus::Active).cloned()
+    }
+
+    /// Returns the note under a key that a person put away last, where that was after a moment.
+    fn put_away_after(&self, key: Option<&NoteKey>, at: Timestamp) -> Option<LearningId> {
+        let away = self.rows.of_key(key?).filter(|row| row.verdict.is_some());
+        let last = away.max_by_key(|row| (row.expired_at, row.version))?;
+        last.expired_at.filter(|since| *since > at).map(|_| last.id)
     }
 
     fn is_rejected(&self, key: Option<&NoteKey>) -> bool {

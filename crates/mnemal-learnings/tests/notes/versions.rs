@@ -45,6 +45,26 @@ fn a_version_that_was_said_earlier_never_holds_whenever_it_is_recorded() {
 }
 
 #[test]
+fn a_version_that_was_said_before_its_key_was_put_away_does_not_bring_it_back() {
+    let mut space = Space::new();
+    import(&mut space, "Code 9999", 40);
+    let away = EventKind::Decision(Decision::Archive(key("door").into()));
+    space.append_with(away, "", Origin::UserDirect, |entry| {
+        entry.event.occurred_at = at(50);
+        entry.recorded_at = at(50);
+    });
+    import(&mut space, "Code 1111", 20);
+    import(&mut space, "Code 4444", 45);
+    space.catch_up(10);
+    assert_eq!(space.active(), [""; 0]);
+    let expect = [("Code 4444", 3, "superseded"), ("Code 1111", 2, "superseded"), ("Code 9999", 1, "archived")];
+    assert_eq!(space.history("door"), owned(expect));
+    import(&mut space, "Code 5555", 60);
+    space.catch_up(10);
+    assert_eq!(space.active(), ["Code 5555"]);
+}
+
+#[test]
 fn a_note_that_holds_again_did_not_hold_while_it_was_put_away() {
     let mut space = Space::new();
     space.remember("day", "Tuesday", Origin::UserDirect);
