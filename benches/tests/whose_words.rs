@@ -185,3 +185,63 @@ async fn a_life_is_judged_by_what_its_contexts_hold() {
     assert_eq!(document["recall"]["at_1"], 1.0, "{document:#}");
     assert!(document.get("preferences").is_none() && document.get("facts").is_some());
 }
+
+#[tokio::test]
+async fn what_is_named_among_the_words_of_an_end_holds_no_more() {
+    for (first, second, key) in [
+        ("I own a kayak.", "My brother has the kayak now, I gave it to him.", "kayak"),
+        ("Tengo una guitarra eléctrica.", "La guitarra se la regalé a mi sobrino.", "guitarra"),
+        ("我有一台钢琴。", "钢琴送给表妹了。", "钢琴"),
+        ("Mein Wellensittich heißt Pepe.", "Pepe lag heute früh tot im Käfig.", "budgie"),
+        ("Mi gato se llama Calcetín.", "Se nos murió Calcetín.", "cat"),
+        ("Tenho um papagaio chamado Coco.", "O Coco morreu no domingo.", "Coco"),
+        ("I play squash every Thursday.", "My knees gave out, so squash is a thing of the past.", "squash"),
+        ("我住在南京。", "上个月我搬到了厦门。", "南京"),
+    ] {
+        let told = ended(first, second, key).await;
+        assert!(told.present.is_empty(), "{first} {second}: {told:?}");
+    }
+    for (first, second, key) in [
+        ("I own a kayak.", "My brother sold his kayak.", "kayak"),
+        ("Ich habe einen Hund namens Benno.", "Der Hund meiner Nachbarin ist gestorben.", "Benno"),
+        ("Trabalho na Sonae.", "Estou a pensar sair da Sonae no próximo ano.", "Sonae"),
+        ("Moro em Setúbal.", "Em Setúbal. Vivo cá há trinta anos, no rés-do-chão.", "Setúbal"),
+        ("我有一台钢琴。", "邻居家的钢琴被偷了。", "钢琴"),
+        ("I live in Norwich.", "You live in Madrid, right?", "Norwich"),
+    ] {
+        let told = kept(first, second, key).await;
+        assert!(!told.lost, "{first} {second}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_relative_ends_with_his_death_and_a_new_dentist_takes_the_place_of_the_old() {
+    for (first, second, key) in [
+        ("My grandmother lives in Dover.", "My grandmother passed away in June.", "Dover"),
+        ("Meine Oma wohnt in Husum.", "Meine Oma ist im Juni verstorben.", "Husum"),
+        ("Ma grand-mère habite à Vannes.", "Ma grand-mère est décédée en juin.", "Vannes"),
+        ("Minha avó mora em Lamego.", "Minha avó faleceu em junho.", "Lamego"),
+        ("我奶奶住在保定。", "我奶奶六月去世了。", "保定"),
+        ("My dentist is Dr. Alvarez.", "My new dentist is Dr. Okafor.", "Alvarez"),
+        (
+            "Mein Zahnarzt ist Dr. Kowalski.",
+            "Ich habe den Zahnarzt gewechselt, jetzt ist es Dr. Brandt.",
+            "Kowalski",
+        ),
+        (
+            "Mon dentiste est le docteur Perrin.",
+            "J'ai changé de dentiste, c'est le docteur Lamy maintenant.",
+            "Perrin",
+        ),
+    ] {
+        let told = ended(first, second, key).await;
+        assert!(told.present.is_empty(), "{first} {second}: {told:?}");
+    }
+    for (first, second, key) in [
+        ("My grandmother lives in Dover.", "My grandmother passed the exam.", "Dover"),
+        ("My dentist is Dr. Alvarez.", "I'm looking for a new dentist for my son.", "Alvarez"),
+    ] {
+        let told = kept(first, second, key).await;
+        assert!(!told.lost, "{first} {second}: {told:?}");
+    }
+}

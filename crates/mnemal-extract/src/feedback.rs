@@ -5,7 +5,7 @@ pub(crate) mod pattern;
 pub(crate) mod token;
 
 mod echo;
-mod ids;
+pub(crate) mod ids;
 mod kin;
 mod kinds;
 mod level;

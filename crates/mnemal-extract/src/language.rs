@@ -227,6 +227,12 @@ fn outweighs_english(most: usize, words: &[Word<'_>], code: &str) -> bool {
     most > own && 2 * most >= 2 * own + shared
 }
 
+/// Returns how many words of a text tell a language, and no other.
+pub(crate) fn telling_words(text: &str, code: &str) -> usize {
+    let Some(place) = Pack::all().iter().position(|pack| pack.code == code) else { return 0 };
+    words(text).iter().filter(|word| telling(&word.lower) == 1 << place).count()
+}
+
 /// Returns the languages that a word, or what stands before its apostrophe, tells by itself: a bit for each, by its place.
 fn telling(word: &str) -> u16 {
     static TELLING: OnceLock<HashMap<&'static str, u16, Quick>> = OnceLock::new();

@@ -51,11 +51,17 @@ pub enum EndingScope {
     Goal,
     /// When something is due.
     Deadline,
+    /// What the user does again and again, and how he eats.
+    Habit,
+    /// What is known of a relative of the user, who has died.
+    Relative,
+    /// Who does something for the user: whoever does it now takes the place of whoever did.
+    Role,
 }
 
 impl EndingScope {
     /// Every scope, in the order of their declaration.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::Own,
         Self::Taste,
         Self::Work,
@@ -72,6 +78,9 @@ impl EndingScope {
         Self::Membership,
         Self::Goal,
         Self::Deadline,
+        Self::Habit,
+        Self::Relative,
+        Self::Role,
     ];
 
     /// Returns the name on the wire.
@@ -93,6 +102,9 @@ impl EndingScope {
             Self::Membership => "membership",
             Self::Goal => "goal",
             Self::Deadline => "deadline",
+            Self::Habit => "habit",
+            Self::Relative => "relative",
+            Self::Role => "role",
         }
     }
 
@@ -148,7 +160,11 @@ pub struct Ending {
     pub side: EndedSide,
     /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`], nor where a kind of facts ends
     /// as a whole: "I was laid off".
+    ///
+    /// Of [`EndingScope::Relative`] and [`EndingScope::Role`] the first is the role, as facts name it in English: `grandmother`.
     pub words: Vec<String>,
+    /// What ends is named among the words, which say more than its name: "the canoe went to my cousin in the end".
+    pub is_among: bool,
     /// The sentence says how things shall be from now on, too, so that it is a preference of its own.
     pub has_rest: bool,
     /// The words that end it, within the sentence.
@@ -260,8 +276,8 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 /// Returns what a user's message ends or takes back, by place.
 ///
 /// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of it:
-/// what ends nothing in a short text that is taken for English is read in the others too. A text in a language without a pack is read as
-/// English.
+/// what ends nothing in a short text that hardly tells its language is read in the others too. A text in a language without a pack is
+/// read as English.
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let text = own.as_str();
@@ -276,8 +292,9 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     let place = place_of(text);
     let Some(pack) = packs().get(place) else { return Vec::new() };
     let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
-    // What no language is told by is taken for English.
-    let may_be_other = place == 0 && is_short && crate::language::by_script(text).is_none();
+    // What no language is told by is taken for English, or for one that shares its small words.
+    let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
+    let may_be_other = is_short && crate::language::by_script(text).is_none() && !is_told();
     let read = |of: Range<usize>| {
         let found = if may_end.has(place) { pack.endings(text, of.clone()) } else { Vec::new() };
         if !found.is_empty() || !may_be_other || pack.is_known(text, of.clone()) {
@@ -291,6 +308,10 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
 
 /// Words up to which the language of a text is uncertain. Source: own choice.
 const SHORT: usize = 12;
+
+/// Words of one language alone that tell the language of a short text. Source: own choice; one may be a name, or of a language
+/// without a pack.
+const TELLING: usize = 2;
 
 /// Returns how long a wish holds that a sentence says; `anchor` is when and where it was said.
 #[must_use]

@@ -205,7 +205,9 @@ impl Fold {
             }
         }
         let over = self.over(reading, pending);
-        let claims = decided.as_ref().unwrap_or(&pending.claims).iter().chain(&over).chain(&withdrawals);
+        let said = decided.as_ref().unwrap_or(&pending.claims).iter();
+        let said = said.filter(|claim| !ended::is_ended(claim, &over));
+        let claims = said.chain(&over).chain(&withdrawals);
         for claim in claims {
             let Some(claim) = self.ended(claim) else { continue };
             let topic = claim.topic.as_deref();

@@ -71,7 +71,7 @@ const PARTNERS: [&str; 11] = [
     "significant other",
 ];
 /// Words for animals. Source: the most frequent roles of the predicate `pet`.
-const ANIMALS: [&str; 16] = [
+const ANIMALS: [&str; 24] = [
     "pet",
     "dog",
     "cat",
@@ -88,6 +88,14 @@ const ANIMALS: [&str; 16] = [
     "snake",
     "lizard",
     "greyhound",
+    "budgie",
+    "canary",
+    "tortoise",
+    "goldfish",
+    "ferret",
+    "rat",
+    "mouse",
+    "chinchilla",
 ];
 
 /// What a role says of the one who has it.

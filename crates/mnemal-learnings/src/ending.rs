@@ -127,19 +127,31 @@ impl Ending {
         if !self.words.iter().any(is_near) {
             return false;
         }
-        let (ended, said) = (self.stems(&self.words.join(" ")), self.stems(&folded));
+        // Words of a script without spaces have no stems, and stand in others.
+        let (signs, words): (Vec<&str>, Vec<&str>) =
+            self.words.iter().map(String::as_str).partition(|word| word.chars().any(is_sign));
+        if !signs.iter().all(|word| folded.contains(word)) {
+            return false;
+        }
+        let (ended, said) = (self.stems(&words.join(" ")), self.stems(&folded));
         let holds = |all: &[String], word: &String| all.iter().any(|other| is_same_word(word, other));
         let is_narrower = || {
             self.side == EndedSide::Leave
                 && said.len() >= FEWEST
                 && said.iter().all(|word| holds(&ended, word))
         };
-        !ended.is_empty() && (ended.iter().all(|word| holds(&said, word)) || is_narrower())
+        let is_named = !ended.is_empty() || !signs.is_empty();
+        is_named && (ended.iter().all(|word| holds(&said, word)) || is_narrower())
     }
 
     fn stems(&self, text: &str) -> Vec<String> {
         Analyzer::new(self.language).query_terms(text)
     }
+}
+
+/// Whether a sign is of a script without spaces.
+fn is_sign(sign: char) -> bool {
+    ('\u{4e00}'..='\u{9fff}').contains(&sign)
 }
 
 /// Whether two stems are forms of one word.

@@ -100,11 +100,18 @@ impl Lexicon {
         place.and_then(|place| self.frequencies.get(place as usize)).copied().unwrap_or(NUMBERS)
     }
 
-    /// Returns how texts spell some words: by themselves, and drawn together with others; and whether a number is among them.
-    pub(crate) fn spellings(&self, of: &Ids) -> (Vec<&str>, bool) {
-        let single = self.ids.iter().filter(|(_, id)| of.contains(**id)).map(|(word, _)| word.as_str());
-        let drawn = self.spelled_out.iter().filter(|(_, ids)| ids.iter().any(|id| of.contains(*id)));
-        (single.chain(drawn.map(|(word, _)| word.as_str())).collect(), of.contains(NUMBER))
+    /// Returns how texts spell each word: by itself, and drawn together with others.
+    pub(crate) fn spellings(&self) -> HashMap<u32, Vec<&str>> {
+        let mut spellings: HashMap<u32, Vec<&str>> = HashMap::new();
+        for (word, id) in &self.ids {
+            spellings.entry(*id).or_default().push(word);
+        }
+        for (word, ids) in &self.spelled_out {
+            for id in ids {
+                spellings.entry(*id).or_default().push(word);
+            }
+        }
+        spellings
     }
 
     /// Returns the words that a contraction stands for.

@@ -413,15 +413,18 @@ impl<T: Copy> Patterns<T> {
 }
 
 impl<T> Patterns<T> {
-    /// Returns the words of which a sentence must have one wherever a line matches; `None` where a line needs none.
+    /// Returns for each line the words of which a sentence must have one wherever it matches, and those of which it must have one
+    /// besides, if there are such; `None` where a line needs none.
     ///
-    /// Of each line these are the words of the step that fewest texts have.
-    pub(crate) fn keys(&self, lexicon: &Lexicon) -> Option<Ids> {
-        let mut keys = Ids::default();
-        for line in &self.lines {
-            keys.extend(needed(&line.items, lexicon)?.iter());
-        }
-        Some(keys)
+    /// These are the words of the two steps that fewest texts have.
+    pub(crate) fn keys(&self, lexicon: &Lexicon) -> Option<Vec<(Ids, Option<Ids>)>> {
+        let keys = |line: &Line<T>| {
+            let mut needed: Vec<Ids> = needs(&line.items, lexicon).collect();
+            needed.sort_by_cached_key(|ids| ids.iter().map(|id| lexicon.frequency(id)).sum::<usize>());
+            let mut needed = needed.into_iter();
+            Some((needed.next()?, needed.next()))
+        };
+        self.lines.iter().map(keys).collect()
     }
 }
 

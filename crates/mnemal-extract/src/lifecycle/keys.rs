@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::feedback::ids::Ids;
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::Patterns;
+use crate::feedback::token::NUMBER;
 use crate::hash::Quick;
-use crate::word::Word;
+use crate::sieve::Sieve;
+use crate::word::{Word, start};
 
 /// Packs at most. Source: the bits of a set.
 const MOST_PACKS: usize = 16;
@@ -13,11 +16,18 @@ const MOST_PACKS: usize = 16;
 /// Words by the packs whose patterns need one of them.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    packs_of: HashMap<Box<str>, u16, Quick>,
-    /// The packs that need a number.
-    of_numbers: u16,
+    packs_of: HashMap<Box<str>, Vec<Needed>, Quick>,
+    /// The same for a number.
+    of_numbers: Vec<Needed>,
     /// The packs with a pattern that needs no word.
     always: u16,
+}
+
+/// What the patterns of a pack that need a word need besides.
+#[derive(Clone, Copy, Debug)]
+struct Needed {
+    place: usize,
+    besides: Sieve,
 }
 
 /// The packs that may find something in a text.
@@ -43,27 +53,49 @@ impl Packs {
 impl Keys {
     /// Notes the words that patterns of the pack at a place need.
     pub(super) fn add<T>(&mut self, place: usize, patterns: &Patterns<T>, lexicon: &Lexicon) {
-        let pack = if place < MOST_PACKS { 1 << place } else { 0 };
-        let Some(needed) = patterns.keys(lexicon) else {
-            self.always |= pack;
+        if place >= MOST_PACKS {
+            return;
+        }
+        let Some(lines) = patterns.keys(lexicon) else {
+            self.always |= 1 << place;
             return;
         };
-        let (words, has_number) = lexicon.spellings(&needed);
-        for word in words {
-            *self.packs_of.entry(word.into()).or_default() |= pack;
+        let spellings = lexicon.spellings();
+        let spelled = |id: u32| spellings.get(&id).map(Vec::as_slice).unwrap_or_default();
+        for (of, besides) in &lines {
+            // A number has many spellings, so it holds nothing back.
+            let besides = besides.as_ref().filter(|ids| !ids.contains(NUMBER));
+            let starts = |ids| Ids::iter(ids).flat_map(spelled).map(|word| start(word));
+            let besides = besides.map_or(Sieve::ALL, |ids| starts(ids).collect());
+            for id in of.iter() {
+                if id == NUMBER {
+                    note(&mut self.of_numbers, Needed { place, besides });
+                }
+                for word in spelled(id) {
+                    note(self.packs_of.entry((*word).into()).or_default(), Needed { place, besides });
+                }
+            }
         }
-        self.of_numbers |= if has_number { pack } else { 0 };
     }
 
     /// Returns the packs whose patterns may match in a text with these words.
     ///
     /// Parts of words at apostrophes count too: some languages write words together there.
     pub(super) fn packs(&self, words: &[Word<'_>]) -> Packs {
-        let of = |word: &str| {
-            let numbers = if word.starts_with(char::is_numeric) { self.of_numbers } else { 0 };
-            numbers | self.packs_of.get(word).copied().unwrap_or_default()
+        let parts = |word: &str| word.contains('\'').then(|| word.split('\'').map(start).collect::<Sieve>());
+        let all = words.iter().fold(Sieve::default(), |all, word| {
+            let whole = all.with(Sieve::of(start(&word.lower)));
+            parts(&word.lower).map_or(whole, |parts| whole.with(parts))
+        });
+        let bits = |needed: &[Needed]| {
+            let met = needed.iter().filter(|needed| needed.besides.meets(all));
+            met.fold(0, |packs, needed| packs | 1 << needed.place)
         };
-        let all = words.iter().fold(self.always, |packs, word| {
+        let of = |word: &str| {
+            let numbers = if word.starts_with(char::is_numeric) { bits(&self.of_numbers) } else { 0 };
+            numbers | self.packs_of.get(word).map_or(0, |needed| bits(needed))
+        };
+        let found = words.iter().fold(self.always, |packs, word| {
             let parts = if word.lower.contains('\'') {
                 word.lower.split('\'').fold(0, |packs, part| packs | of(part))
             } else {
@@ -71,6 +103,14 @@ impl Keys {
             };
             packs | parts | of(&word.lower)
         });
-        Packs(all)
+        Packs(found)
+    }
+}
+
+/// Notes what a word needs besides, once for each pack.
+fn note(all: &mut Vec<Needed>, needed: Needed) {
+    match all.iter_mut().find(|known| known.place == needed.place) {
+        Some(known) => known.besides = known.besides.with(needed.besides),
+        None => all.push(needed),
     }
 }

@@ -9,6 +9,7 @@ use mnemal_text::{fold, is_stop_word};
 
 use super::keys::Keys;
 use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds, stop_words_of};
+use crate::clause::Reading;
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::{Token, stands_alone};
@@ -16,6 +17,8 @@ use crate::section::{PackFile, Section};
 
 /// Words that name what ends, at most. Source: own choice; what is longer is a story and no name of a thing.
 const MOST_WORDS: usize = 6;
+/// Words of a sentence among which something is named that ends, at most. Source: own choice, as for names.
+const MOST_AMONG: usize = 16;
 
 /// The rules of one language.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Pack {
     closes: Patterns<()>,
     /// Where the name of what ends is over.
     closes_words: Patterns<()>,
+    /// Words of time, which name nothing where a whole sentence names what ends.
+    times: Patterns<()>,
     /// How a clause begins that tells what is so even where the sentence asks.
     presupposes: Patterns<()>,
     /// Words are written together behind an apostrophe, as in French.
@@ -37,6 +42,8 @@ pub(crate) struct Pack {
     neutral: HashSet<String>,
     /// Words that name nothing.
     empty: HashSet<String>,
+    /// Words that stand at the end of others, before which these name a thing: the cats of a "Katzenallergie".
+    heads: Vec<String>,
     /// Endings of words that say whose a thing is: what is somebody else's ends no fact of the user.
     owners: Vec<String>,
     holds: Patterns<Holds>,
@@ -61,6 +68,10 @@ struct Rule {
     is_name: bool,
     /// What ends need not be named: "I was laid off" ends the job.
     is_bare: bool,
+    /// What ends is named somewhere in the sentence.
+    is_among: bool,
+    /// What ends belongs to somebody in a role, or is who is in it.
+    is_of_role: bool,
     /// What ends where the words name nothing, each for itself: "I'm well again" ends a flu and a cough.
     things: Vec<String>,
     #[cfg(test)]
@@ -73,8 +84,11 @@ impl Rule {
     fn read(section: Section<'_>) -> Result<Self> {
         let (scope, side) =
             (section.text("of")?.unwrap_or_default(), section.text("ends")?.unwrap_or_default());
+        let is_of_role = matches!(scope, "relative" | "role");
         Ok(Self {
             id: RuleId::new(section.text("id")?.unwrap_or_default())?,
+            is_of_role,
+            is_among: section.flag("among")?,
             scope: EndingScope::from_name(scope).ok_or_else(|| unknown("scope", scope))?,
             side: EndedSide::from_name(side).ok_or_else(|| unknown("side", side))?,
             is_front: section.flag("front")?,
@@ -140,12 +154,13 @@ impl Pack {
             Ok(patterns)
         };
         let (closes, closes_words, denials) = (list("closes")?, list("closes_words")?, list("denials")?);
-        let presupposes = list("presupposes")?;
+        let (presupposes, times) = (list("presupposes")?, list("times")?);
         let set = |name: &str| -> Result<HashSet<String>> {
             Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
         };
         let (empty, form_words, neutral) = (set("empty")?, set("form_words")?, set("neutral")?);
         let owners = root.lines("owners")?.into_iter().map(str::to_owned).collect();
+        let heads = root.lines("heads")?.into_iter().map(fold).collect();
         let language = language.to_owned();
         let elides = root.flag("elides")?;
         Ok(Self {
@@ -156,10 +171,12 @@ impl Pack {
             unless,
             closes,
             closes_words,
+            times,
             presupposes,
             elides,
             neutral,
             empty,
+            heads,
             owners,
             holds,
             unless_holds,
@@ -200,17 +217,32 @@ impl Pack {
             let things = self.rules.get(hit.tag).map(|rule| rule.things.as_slice()).unwrap_or_default();
             let by_name = things.iter().map(|thing| Ending { words: vec![thing.clone()], ..ending.clone() });
             let named: Vec<Ending> = by_name.collect();
-            let named = if named.is_empty() { vec![ending] } else { named };
+            let mut named = if named.is_empty() { vec![ending] } else { named };
+            named.extend(named.first().and_then(|ending| self.before_head(ending)));
             for ending in named {
                 if !found.iter().any(|known| says_the_same(known, &ending)) {
                     found.push(ending);
                 }
             }
         }
-        if found.iter().any(|ending| ending.scope != EndingScope::Last) {
+        if found.iter().any(|ending| ending.scope != EndingScope::Last && !ending.is_among) {
             found.retain(|ending| ending.scope != EndingScope::Last);
         }
         found
+    }
+
+    /// Returns an ending of what stands in a word before its head.
+    fn before_head(&self, ending: &Ending) -> Option<Ending> {
+        let words: Vec<String> = ending.words.iter().map(|word| self.without_head(word).to_owned()).collect();
+        // What one bears again is no illness alone.
+        let scope = if ending.scope == EndingScope::Illness { EndingScope::Own } else { ending.scope };
+        (words != ending.words).then(|| Ending { scope, words, ..ending.clone() })
+    }
+
+    /// Returns what stands in a word before its head, or the word.
+    fn without_head<'w>(&self, word: &'w str) -> &'w str {
+        let mut before = self.heads.iter().filter_map(|head| word.strip_suffix(head.as_str()));
+        before.find(|before| !before.is_empty()).unwrap_or(word)
     }
 
     fn ending(&self, text: &str, of: &Range<usize>, tokens: &[Token], hit: &Hit<usize>) -> Option<Ending> {
@@ -218,9 +250,13 @@ impl Pack {
         let end = |from| if rule.is_front { hit.to } else { self.end(tokens, from) };
         let to = hit.value.map(|from| hit.value_end.unwrap_or_else(|| end(from)));
         let mut words = match (hit.value, to) {
-            (Some(from), Some(to)) => self.words(text, tokens, from, to),
+            _ if rule.is_among => self.all_words(text, tokens),
+            (Some(from), Some(to)) => self.words(text, tokens, (from..to, MOST_WORDS), &[]),
             _ => Vec::new(),
         };
+        if rule.is_of_role {
+            words = self.of_role(bytes(tokens, hit.value?, to?)?.of(text)?, words)?;
+        }
         if rule.side == EndedSide::Leave {
             words.retain(|word| !self.neutral.contains(word) && !word.starts_with(char::is_numeric));
         }
@@ -229,7 +265,8 @@ impl Pack {
             let first = hit.value.and_then(|from| tokens.get(from)).map(|token| token.span.clone());
             first.and_then(|span| text.get(span)).is_some_and(|word| word.starts_with(is_name_start))
         };
-        let is_owned = rule.scope.is_of_facts() && self.names_an_owner(text, tokens, hit.value.zip(to));
+        let named = if rule.is_among { Some((0, tokens.len())) } else { hit.value.zip(to) };
+        let is_owned = rule.scope.is_of_facts() && self.names_an_owner(text, tokens, named);
         if rule.is_name && !is_named() || is_owned {
             return None;
         }
@@ -244,6 +281,7 @@ impl Pack {
             scope: rule.scope,
             side: rule.side,
             words,
+            is_among: rule.is_among,
             has_rest: rule.has_rest,
             cue,
             span: Span { start, end },
@@ -261,7 +299,9 @@ impl Pack {
     /// Whether some tokens say whose a thing is: "my neighbor's canoe".
     fn names_an_owner(&self, text: &str, tokens: &[Token], of: Option<(usize, usize)>) -> bool {
         let named = of.and_then(|(from, to)| tokens.get(from..to)).unwrap_or_default();
-        let words = named.iter().filter_map(|token| text.get(token.span.clone()));
+        // "It's" is spelled out, and says whose nothing is.
+        let is_whole = |token: &&Token| named.iter().filter(|other| other.span == token.span).count() == 1;
+        let words = named.iter().filter(is_whole).filter_map(|token| text.get(token.span.clone()));
         words.into_iter().any(|word| self.owners.iter().any(|ending| word.ends_with(ending.as_str())))
     }
 
@@ -283,11 +323,42 @@ impl Pack {
         (from + 1..=tokens.len()).find(is_over).unwrap_or(tokens.len())
     }
 
-    /// Returns the words with content among some tokens, folded; in scripts without spaces the runs between words that name nothing.
-    fn words(&self, text: &str, tokens: &[Token], from: usize, to: usize) -> Vec<String> {
+    /// Returns the words with content of a sentence, without those of time.
+    fn all_words(&self, text: &str, tokens: &[Token]) -> Vec<String> {
+        let times = self.times.find(tokens, &self.lexicon);
+        let of_time: Vec<Range<usize>> = times.iter().map(|hit| hit.from..hit.to).collect();
+        self.words(text, tokens, (0..tokens.len(), MOST_AMONG), &of_time)
+    }
+
+    /// Returns the role that some words name, as facts name it, and behind it what the words name besides.
+    fn of_role(&self, named: &str, words: Vec<String>) -> Option<Vec<String>> {
+        let pack = crate::language::Pack::of(&self.language)?;
+        let reading = Reading::new(named, pack.gates());
+        let subjects = &pack.rules()?.subjects;
+        let named = |at| Some((at, subjects.role_of(&reading, at)?.0));
+        let (at, role) = (0..reading.words.len()).find_map(named)?;
+        let first = fold(reading.lower(at));
+        let besides = words.into_iter().filter(|word| !word.contains(&first));
+        Some(std::iter::once(role.to_owned()).chain(besides).collect())
+    }
+
+    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without spaces
+    /// the runs between words that name nothing.
+    fn words(
+        &self,
+        text: &str,
+        tokens: &[Token],
+        (of, most): (Range<usize>, usize),
+        left_out: &[Range<usize>],
+    ) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut run_end = None;
-        for token in tokens.get(from..to).unwrap_or_default() {
+        for at in of {
+            let Some(token) = tokens.get(at) else { break };
+            if left_out.iter().any(|range| range.contains(&at)) {
+                run_end = None;
+                continue;
+            }
             let raw = text.get(token.span.clone()).unwrap_or_default();
             let word = fold(raw);
             let goes_on = raw.chars().all(stands_alone) && run_end == Some(token.span.start);
@@ -298,7 +369,7 @@ impl Pack {
             run_end = raw.chars().all(stands_alone).then_some(token.span.end);
             if let Some(last) = words.last_mut().filter(|_| goes_on) {
                 last.push_str(&word);
-            } else if words.len() < MOST_WORDS && !words.contains(&word) {
+            } else if words.len() < most && !words.contains(&word) {
                 words.push(word);
             }
         }

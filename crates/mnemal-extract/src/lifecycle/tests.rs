@@ -267,7 +267,10 @@ fn the_quick_look_passes_over_nothing_that_a_rule_finds() {
             texts.extend(examples.iter().chain(counters).cloned());
         }
     }
-    let (mut found, mut passed) = (0, 0);
+    let plain = crate::gold_texts::texts();
+    let is_passed = |text: &&String| ending_keys().packs(&crate::word::words(text)).is_empty();
+    let passed = plain.iter().filter(is_passed).count();
+    let mut found = 0;
     for text in &texts {
         let quick = (
             endings(&OwnWords::whole(text)),
@@ -275,7 +278,6 @@ fn the_quick_look_passes_over_nothing_that_a_rule_finds() {
         );
         assert_eq!(quick, read_in_full(text), "{text}");
         found += usize::from(!quick.0.is_empty());
-        passed += usize::from(ending_keys().packs(&crate::word::words(text)).is_empty());
     }
-    assert!(found > 200 && passed * 8 > texts.len(), "{found} and {passed} of {}", texts.len());
+    assert!(found > 200 && passed * 3 > plain.len(), "{found} and {passed} of {}", plain.len());
 }

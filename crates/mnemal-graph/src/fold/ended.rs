@@ -1,11 +1,12 @@
 //! What the words of an event end of what is believed of its speaker, where no claim of its own says so: "the diet is over",
 //! "I'm no longer a fan of it", the death of a pet that was named once.
 
-use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Support, Value, WorldTime};
+use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Span, Support, Value, WorldTime};
 use mnemal_extract::{EndedSide, Ending, EndingScope};
 use mnemal_text::{Analyzer, Language, fold};
 
 use super::{Fold, Pending, Reading, Resolved};
+use crate::role;
 
 /// How likely an ending is faithful to what was said. Source: own choice, as the packs' rules for what is said outright.
 const OUTRIGHT: f32 = 0.9;
@@ -57,6 +58,31 @@ const LIFE: [&str; 17] = [
 ];
 /// Of these a part of the name is enough where something else takes their place: "my bank" of "the bank Norbank".
 const NAMED: [&str; 5] = ["uses", "owns", "member_of", "works_at", "pet"];
+/// What one does, whose object begins with a word for the doing: "play the cello".
+const DONE: [&str; 4] = ["habit", "activity", "skill", "goal"];
+/// By which somebody does something for the user, or is something to him, of which there is one.
+const ROLES: [&str; 2] = ["knows", "partner"];
+/// What is known of a relative and ends when he dies.
+const OF_THE_LIVING: [&str; 14] = [
+    "lives_in",
+    "works_at",
+    "role",
+    "studies",
+    "studies_at",
+    "age",
+    "health",
+    "diet",
+    "habit",
+    "activity",
+    "goal",
+    "allergic_to",
+    "owns",
+    "likes",
+];
+/// Fewest letters of a word by which one thing among others is named. Source: own choice; shorter ones name little.
+const FEWEST_LETTERS: usize = 3;
+/// Fewest signs of a script without spaces by which it is. Source: own choice; a single sign is part of too many words.
+const FEWEST_SHARED: usize = 2;
 /// Fewest signs of what is named in a script without spaces, of which one may lack its last. Source: own choice; in shorter words a
 /// single sign makes another thing, as in 咖啡 and 咖啡馆.
 const FEWEST_SIGNS: usize = 5;
@@ -66,32 +92,105 @@ impl Fold {
     pub(super) fn over(&self, reading: Reading<'_>, pending: &Pending) -> Vec<Resolved> {
         let Some((speaker, endings)) = &pending.ended else { return Vec::new() };
         let subject = self.names.canon(*speaker);
-        let Some(held) = self.facts.get(&subject) else { return Vec::new() };
+        let facts_of = |id| self.facts.get(&id).into_iter().flat_map(super::held::Held::facts);
         let said = said_at(reading);
         let is_present = |fact: &&Fact| {
             matches!(fact.act, Act::Assert | Act::Plan) && fact.invalid_at.is_none_or(|end| end > said)
         };
-        // What is said anew in the same words goes on; an end with a day of its own is no reason to go on behind that day.
-        let is_said = |fact: &Fact| {
+        // What is said anew in the same words goes on, but not where the sentence that names it ends it; an end with a day of its own
+        // is no reason to go on behind that day.
+        let is_said = |fact: &Fact, ending: &Ending| {
             let object = fact.object.key();
             let says = |claim: &Resolved| {
                 claim.predicate == fact.predicate
                     && claim.support.object.key() == object
                     && !claim.support.act.is_of_past()
+                    && (ending.words.is_empty() || !meets(claim.support.source.span, ending.span))
             };
             pending.claims.iter().any(says)
         };
         let is_alone = |fact: &Fact| {
-            held.facts().filter(is_present).filter(|other| other.predicate == fact.predicate).count() == 1
+            facts_of(subject).filter(is_present).filter(|other| other.predicate == fact.predicate).count()
+                == 1
         };
+        let all: Vec<&Fact> = facts_of(subject).filter(is_present).collect();
         let mut ended = Vec::new();
-        for fact in held.facts().filter(is_present).filter(|fact| !is_said(fact)) {
-            let ends = |ending: &&Ending| self.ends(ending, fact) && (!is_sole(ending) || is_alone(fact));
-            if let Some(ending) = endings.iter().find(ends) {
+        for fact in &all {
+            let ends = |ending: &&Ending| {
+                if ending.is_among {
+                    self.is_meant(ending, fact, &all)
+                } else {
+                    self.ends(ending, fact) && (!is_sole(ending) || is_alone(fact))
+                }
+            };
+            if let Some(ending) = endings.iter().filter(ends).find(|ending| !is_said(fact, ending)) {
                 ended.push(end_of(fact, ending, *speaker, reading));
             }
         }
+        let is_of_relative = |ending: &&Ending| ending.scope == EndingScope::Relative;
+        for ending in endings.iter().filter(is_of_relative) {
+            let Some(relative) = self.relative(ending, subject) else { continue };
+            let known = facts_of(self.names.canon(relative));
+            let of_living = |fact: &&Fact| OF_THE_LIVING.contains(&fact.predicate.as_str());
+            ended.extend(
+                known
+                    .filter(is_present)
+                    .filter(of_living)
+                    .map(|fact| end_of(fact, ending, relative, reading)),
+            );
+        }
         ended
+    }
+
+    /// Returns the relative of somebody of whom an ending tells, where it can be one alone.
+    fn relative(&self, ending: &Ending, owner: EntityId) -> Option<EntityId> {
+        let (role, name) = ending.words.split_first()?;
+        let holders = self.names.in_role(owner, &role::normal(role))?.all();
+        let is_named = |id: &EntityId| self.names_of(*id).any(|known| name.contains(&fold(known)));
+        let mut of_name = holders.iter().copied().filter(is_named);
+        match (of_name.next(), of_name.next()) {
+            (Some(named), None) => Some(named),
+            (None, _) if holders.len() == 1 => holders.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns the relatives of whom endings tell, whose facts must be loaded.
+    pub(super) fn relatives(&self, endings: &[Ending], owner: EntityId) -> Vec<EntityId> {
+        let of_relative = endings.iter().filter(|ending| ending.scope == EndingScope::Relative);
+        of_relative.filter_map(|ending| self.relative(ending, owner)).map(|id| self.names.canon(id)).collect()
+    }
+
+    /// Whether a fact is what is named among the words of an ending: no other of its kind has as much of them in its name.
+    fn is_meant(&self, ending: &Ending, fact: &Fact, all: &[&Fact]) -> bool {
+        let may_be = |of: &Fact| kinds(ending.scope).contains(&of.predicate.as_str());
+        let shared = if may_be(fact) { self.shared(ending, fact) } else { 0 };
+        let rivals = all.iter().filter(|other| other.id != fact.id && other.predicate == fact.predicate);
+        shared > 0 && rivals.into_iter().all(|other| self.shared(ending, other) < shared)
+    }
+
+    /// Returns how much of what a fact names is among the words of an ending: letters of whole words, or signs in a row.
+    fn shared(&self, ending: &Ending, fact: &Fact) -> usize {
+        let analyzer = Analyzer::new(language_of(ending));
+        let ended = analyzer.query_terms(&ending.words.join(" "));
+        let is_done = DONE.contains(&fact.predicate.as_str());
+        let of = |object: &str| {
+            let object = fold(object);
+            let signs = ending.words.iter().map(|word| common(word, &object)).max().unwrap_or_default();
+            if signs >= FEWEST_SHARED {
+                return signs;
+            }
+            let words = analyzer.query_terms(&object);
+            let named = words.get(usize::from(is_done && words.len() > 1)..).unwrap_or_default();
+            let letters = |word: &String| word.chars().filter(|letter| letter.is_alphabetic()).count();
+            let meant = named.iter().filter(|word| letters(word) >= FEWEST_LETTERS && ended.contains(word));
+            meant.map(letters).sum()
+        };
+        match &fact.object {
+            _ if fact.predicate.as_str() == DEADLINE => fact.topic.as_deref().map(of).unwrap_or_default(),
+            Value::Literal { text, .. } => of(text),
+            Value::Entity(id) => self.names_of(*id).map(of).max().unwrap_or_default(),
+        }
     }
 
     fn ends(&self, ending: &Ending, fact: &Fact) -> bool {
@@ -106,6 +205,11 @@ impl Fold {
             (EndingScope::Work, EndedSide::Either) => PLACES.contains(&predicate) || predicate == DEADLINE,
             (scope, _) => kinds(scope).contains(&predicate),
         };
+        if ending.scope == EndingScope::Role {
+            let is_of_role =
+                |topic: &str| ending.words.iter().any(|word| role::normal(word) == role::normal(topic));
+            return fact.topic.as_deref().is_some_and(is_of_role) && ROLES.contains(&predicate);
+        }
         may_be && (ending.words.is_empty() || self.is_about(ending, fact))
     }
 
@@ -160,8 +264,9 @@ fn kinds(scope: EndingScope) -> &'static [&'static str] {
         EndingScope::Pet => &[PETS],
         EndingScope::Possession => &["owns", "uses"],
         EndingScope::Membership => &["member_of", "habit", "activity", "skill"],
-        EndingScope::Goal => &["goal"],
+        EndingScope::Goal => &["goal", "works_on"],
         EndingScope::Deadline => &[DEADLINE],
+        EndingScope::Habit => &["habit", "activity", "skill", "diet", "member_of", "uses"],
         _ => &[],
     }
 }
@@ -170,6 +275,38 @@ fn kinds(scope: EndingScope) -> &'static [&'static str] {
 fn is_sole(ending: &Ending) -> bool {
     let is_one_of_many = matches!(ending.scope, EndingScope::Pet | EndingScope::Goal | EndingScope::Deadline);
     ending.words.is_empty() && is_one_of_many
+}
+
+/// Whether a claim is taken back by an end that the same sentence tells.
+pub(super) fn is_ended(claim: &Resolved, over: &[Resolved]) -> bool {
+    let ends = |end: &Resolved| {
+        end.predicate == claim.predicate
+            && end.support.object.key() == claim.support.object.key()
+            && end.support.source.event == claim.support.source.event
+            && meets(end.support.source.span, claim.support.source.span)
+    };
+    claim.support.act == Act::Assert && over.iter().any(ends)
+}
+
+/// Whether two spans have a byte in common.
+fn meets(one: Span, other: Span) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// Returns the most signs in a row of a script without spaces that two texts have in common.
+fn common(one: &str, other: &str) -> usize {
+    let is_sign = |sign: &char| ('\u{4e00}'..='\u{9fff}').contains(sign);
+    let signs: Vec<char> = one.chars().collect();
+    let longest = |from: usize| {
+        let mut row = String::new();
+        let rest = signs.iter().skip(from).take_while(|sign| is_sign(sign));
+        rest.map_while(|sign| {
+            row.push(*sign);
+            other.contains(&row).then_some(())
+        })
+        .count()
+    };
+    (0..signs.len()).map(longest).max().unwrap_or_default()
 }
 
 /// Returns the language of the rule that found an ending.

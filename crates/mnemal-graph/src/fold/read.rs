@@ -87,6 +87,9 @@ impl Fold {
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
         pending.ended = self.endings(reading);
+        if let Some((speaker, endings)) = &pending.ended {
+            pending.subjects.extend(self.relatives(endings, *speaker));
+        }
         pending.subjects.extend(pending.claims.iter().map(|claim| self.names.canon(claim.support.subject)));
         pending
     }
