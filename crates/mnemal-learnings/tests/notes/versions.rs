@@ -57,7 +57,8 @@ fn a_version_that_was_said_before_its_key_was_put_away_does_not_bring_it_back() 
     import(&mut space, "Code 4444", 45);
     space.catch_up(10);
     assert_eq!(space.active(), [""; 0]);
-    let expect = [("Code 4444", 3, "superseded"), ("Code 1111", 2, "superseded"), ("Code 9999", 1, "archived")];
+    let expect =
+        [("Code 4444", 3, "superseded"), ("Code 1111", 2, "superseded"), ("Code 9999", 1, "archived")];
     assert_eq!(space.history("door"), owned(expect));
     import(&mut space, "Code 5555", 60);
     space.catch_up(10);
