@@ -6,16 +6,16 @@ use std::time::Duration;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::name::check_segments;
-use crate::{Category, Error, Result, SessionId, Tag, Timestamp};
+use crate::{Category, Error, Result, SessionId, Tag, Timestamp, UserId};
 
 /// Segments of a namespace: a kind and a name, `session/s1`. Source: RB-30.
 const NAMESPACE_SEGMENTS: usize = 2;
 /// Kinds of conversations that no person takes part in; one that is named by such a path has it as its namespace.
 /// Source: RB-30.
 const UNATTENDED: [&str; 2] = ["patrol", "subagent"];
-/// Characters of a conversation's name that its namespace shows where the name itself is no segment. Source: own choice; with
+/// Characters of a name that its place shows where the name itself is no segment. Source: own choice; with
 /// the hash it stays below half of a segment.
-const SHOWN_OF_SESSION: usize = 32;
+const SHOWN_OF_NAME: usize = 32;
 
 /// Where an entry of working memory stands: a path of 1 to 8 segments of 1 to 128 bytes, `session/s1/plan`.
 ///
@@ -86,14 +86,12 @@ impl KeyPrefix {
         if is_unattended && checked(name).is_ok_and(|kept| kept == name) {
             return Self(name.to_owned());
         }
-        let is_segment = !name.contains('/') && checked(name).is_ok_and(|kept| kept == name);
-        if is_segment {
-            return Self(format!("session/{name}"));
-        }
-        let plain = name.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
-        let shown: String = plain.take(SHOWN_OF_SESSION).collect();
-        let hash = blake3::hash(name.as_bytes()).to_hex();
-        Self(format!("session/{shown}~{}", hash.get(..16).unwrap_or_default()))
+        Self(format!("session/{}", segment_of(name)))
+    }
+
+    /// Returns the place of what one user keeps: `user/` and the name, written as that of a [conversation](Self::of_session).
+    pub fn of_user(user: &UserId) -> Self {
+        Self(format!("user/{}", segment_of(user.as_str())))
     }
 
     /// Returns the path, without a `/` at its end; empty for the prefix of every key.
@@ -131,6 +129,17 @@ impl fmt::Display for KeyPrefix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
+}
+
+/// Returns a name as one segment: itself where it is one, else a part of it and a hash.
+fn segment_of(name: &str) -> String {
+    if !name.contains('/') && checked(name).is_ok_and(|kept| kept == name) {
+        return name.to_owned();
+    }
+    let plain = name.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
+    let shown: String = plain.take(SHOWN_OF_NAME).collect();
+    let hash = blake3::hash(name.as_bytes()).to_hex();
+    format!("{shown}~{}", hash.get(..16).unwrap_or_default())
 }
 
 /// Returns a path in its composed form, if it is one.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     AsOf, Entity, EntityFilter, EntityId, EntityKind, Error, Fact, FactFilter, FactStatus, GraphStore,
-    MentionFilter, MentionRow, Result, Within, WorldTime,
+    MentionFilter, MentionRow, Result, UserId, Within, WorldTime,
 };
 
 use crate::index::How;
@@ -23,18 +23,26 @@ pub struct Graph {
     store: Arc<dyn GraphStore>,
     /// Events that nobody has read yet.
     behind: u64,
+    /// Whose rows they are, where they are one user's.
+    user: Option<UserId>,
 }
 
 impl Graph {
     /// Reads these rows.
     pub fn new(store: Arc<dyn GraphStore>) -> Self {
-        Self { store, behind: 0 }
+        Self { store, behind: 0, user: None }
     }
 
     /// Says how many events are not read yet, of which whoever is not known may be named in one.
     #[must_use]
     pub fn with_behind(self, events: u64) -> Self {
         Self { behind: events, ..self }
+    }
+
+    /// Says that the rows are those of one user, who is meant by `user`.
+    #[must_use]
+    pub fn of_user(self, user: UserId) -> Self {
+        Self { user: Some(user), ..self }
     }
 
     pub(crate) fn store(&self) -> &dyn GraphStore {
@@ -94,7 +102,7 @@ impl Graph {
         let shown = mnemal_text::fold(who);
         if shown == USER {
             // Whoever has told his name is still the user.
-            let owner = self.known(speaker_ids(None), as_of).await?;
+            let owner = self.known(speaker_ids(self.user.as_ref()), as_of).await?;
             if !owner.is_empty() {
                 return Ok(owner.into_iter().map(Arc::unwrap_or_clone).collect());
             }

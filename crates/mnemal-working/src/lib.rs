@@ -4,8 +4,10 @@ mod memory;
 mod search;
 mod source;
 mod steady;
+mod subtree;
 
 pub use crate::memory::{Keep, Kept, WorkingItem, WorkingMemory, WorkingSettings};
 pub use crate::search::WorkingQuery;
 pub use crate::source::WorkingSource;
 pub use crate::steady::SteadyClock;
+pub use crate::subtree::SubtreeStore;

@@ -7,11 +7,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     ContextRequest, ContextSource, Degraded, Fragment, Inventory, KeyPrefix, Layer, Result, Section,
-    SessionId, Shelf, WorkingStore,
+    SessionId, Shelf, Within, WorkingStore,
 };
 
 use crate::memory::{WorkingItem, WorkingMemory, WorkingSettings};
 use crate::steady::SteadyClock;
+use crate::subtree::SubtreeStore;
 
 /// Where patrols keep what they find. Source: RB-30.
 const PATROL: &str = "patrol";
@@ -44,6 +45,15 @@ impl WorkingSource {
         self
     }
 
+    /// Returns what the user of a request has put there, or everything where no user is meant.
+    fn store_of(&self, request: &ContextRequest) -> Arc<dyn WorkingStore> {
+        let store = Arc::clone(&self.store);
+        match &request.user {
+            Within::All => store,
+            Within::Only(user) => Arc::new(SubtreeStore::new(store, KeyPrefix::of_user(user))),
+        }
+    }
+
     fn own(&self, session: &SessionId) -> KeyPrefix {
         let unnamed = self.unnamed.as_ref().filter(|(unnamed, _)| unnamed == session);
         unnamed.map_or_else(|| KeyPrefix::of_session(session), |(_, own)| own.clone())
@@ -68,7 +78,7 @@ impl ContextSource for WorkingSource {
         let own = self.own(&request.session);
         let clock = Arc::clone(&self.clock);
         let working =
-            WorkingMemory::new(Arc::clone(&self.store), clock, own.clone(), WorkingSettings::default());
+            WorkingMemory::new(self.store_of(request), clock, own.clone(), WorkingSettings::default());
         if is_unattended(&own) {
             let items = working.inventory(&own).await?;
             return Ok(vec![Inventory { shelf: Shelf::Own, items: own_items(&own, items) }]);

@@ -19,6 +19,7 @@ use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::secondary::merged;
 use crate::span::Operation;
+use crate::user::both;
 
 #[cfg(feature = "sqlite")]
 use mnemal_store::at_one_look;
@@ -78,9 +79,13 @@ impl RecallCall {
         self
     }
 
-    /// Narrows the search, in place of what the scope said.
+    /// Narrows the search, in place of what the scope said of conversation and agent; within the memory of one user it stays
+    /// there.
     pub fn filter(mut self, filter: EventFilter) -> Self {
-        self.request.filter = filter;
+        let own = both(&self.memory.scope.user, &filter.user);
+        // What is of two users is of nobody: what is found is nothing of the other's.
+        let user = own.unwrap_or_else(|| self.memory.scope.user.clone());
+        self.request.filter = EventFilter { user, ..filter };
         self
     }
 

@@ -44,6 +44,7 @@ impl Memory {
     /// `Conflict` when the file exists; `Corrupt` when the space is damaged; `Unsupported` without a file;
     /// `Unavailable` when the copy cannot be written.
     pub async fn backup(&self, to: &Path) -> Result<Manifest> {
+        self.must_be_whole("a backup")?;
         let engine = &self.engine;
         engine.upkeep()?.backup(to).await?;
         let store = SqliteStore::open_with(to, Options { readers: 1, ..Options::default() }).await?;

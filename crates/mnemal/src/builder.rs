@@ -35,6 +35,7 @@ use crate::guard::Guarded;
 use crate::past;
 use crate::served::Served;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, SummaryBy, Tokenizer};
+use crate::user::{UserGraphs, UserSource};
 use crate::working::{self, Cleaned};
 
 /// Most time for a second look at the best hits. Source: own choice; a small cross-encoder reads twenty turns in 350 ms.
@@ -298,7 +299,8 @@ impl Builder {
         let writings = self.writings(&answering);
         let extractor = self.extractor();
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
-        let context = self.context(&answering, read_by, &steady, key.clone());
+        let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
+        let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
         let projectors = projectors(&stores);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
@@ -325,6 +327,7 @@ impl Builder {
             tried: Tried::default(),
             compressions_failed: crate::compress::Failures::default(),
             graph_projector,
+            user_graphs,
             summary_projector,
             writings,
             recall,
@@ -584,7 +587,7 @@ impl Builder {
     fn context(
         &self,
         guarded: &Parts,
-        (recall, writings, extractor): ReadBy<'_>,
+        ((recall, writings, extractor), user_graphs): (ReadBy<'_>, Option<&Arc<UserGraphs>>),
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
     ) -> AssemblerParts {
@@ -608,7 +611,13 @@ impl Builder {
         }
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
             let source = GraphSource::new(Arc::clone(graph), Arc::clone(events));
-            sources.push(Arc::new(source.with_extractor(Arc::clone(extractor))));
+            let whole = source.with_extractor(Arc::clone(extractor));
+            sources.push(match user_graphs.cloned() {
+                Some(graphs) => {
+                    Arc::new(UserSource { whole, graphs, within: self.settings.recall.catch_up() })
+                }
+                None => Arc::new(whole),
+            });
         }
         if let Slot::Filled(summaries) = &guarded.summaries {
             let source = SummarySource::new(Arc::clone(summaries));
@@ -680,6 +689,17 @@ fn graph_projector(
         }
         _ => Slot::Empty,
     }
+}
+
+/// Without a graph of the space there is none of a user either.
+fn user_graphs(
+    stores: &Stores,
+    extractor: &Arc<dyn Extractor>,
+    owner: &[String],
+    clock: &Arc<dyn Clock>,
+) -> Option<Arc<UserGraphs>> {
+    let (Slot::Filled(events), Slot::Filled(_)) = (&stores.events, &stores.graph) else { return None };
+    Some(Arc::new(UserGraphs::new(Arc::clone(events), Arc::clone(extractor), owner, Arc::clone(clock))))
 }
 
 fn summary_projector(stores: &Stores, language: Language, at_once: NonZeroUsize) -> Slot<SummaryProjector> {

@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mnemal_core::{
-    Deed, Degraded, Event, EventFilter, EventId, EventKind, Gap, GapCause, Layer, LearningId, NewEvent,
-    NoteKey, Operation, Result, Role, SessionId, TokenCount, Within,
+    Deed, Degraded, Event, EventFilter, EventId, EventKind, EventStore, Gap, GapCause, Layer, LearningId,
+    NewEvent, NoteKey, Operation, Result, Role, SessionId, TokenCount, Within,
 };
 use mnemal_summaries::compress::{self as form, Due, Waiting};
 
@@ -227,7 +227,7 @@ impl CompressCall {
             roles: Within::Only(roles.to_vec()),
             ..EventFilter::live()
         };
-        let events = engine.events()?;
+        let events = self.memory.log_to_read()?;
         let mut decisions = events.latest(&of(&[Role::Decision]), ENTRIES).await?;
         decisions.reverse();
         let (mut covered, mut earlier) = (BTreeSet::<EventId>::new(), Vec::new());
@@ -236,7 +236,7 @@ impl CompressCall {
                 continue;
             }
             covered.extend(turns);
-            earlier.push(engine.shown(turns, &kept.content).await?);
+            earlier.push(engine.shown(events.as_ref(), turns, &kept.content).await?);
         }
         let mut turns = events.latest(&of(&[Role::User, Role::Assistant]), TURNS).await?;
         turns.reverse();
@@ -273,11 +273,11 @@ impl Engine {
     }
 
     /// Returns an entry as a prompt has it: sentences in place of what was said as it was.
-    async fn shown(&self, turns: &[EventId], entry: &str) -> Result<String> {
+    async fn shown(&self, events: &dyn EventStore, turns: &[EventId], entry: &str) -> Result<String> {
         if !form::is_raw(entry) {
             return Ok(entry.to_owned());
         }
-        let turns: Vec<Turned> = self.events()?.get(turns).await?.iter().filter_map(Turned::logged).collect();
+        let turns: Vec<Turned> = events.get(turns).await?.iter().filter_map(Turned::logged).collect();
         let (at, zone) = ends(&turns);
         Ok(form::entry((at, &zone), &shortened(self, &turns)))
     }

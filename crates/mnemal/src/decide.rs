@@ -116,6 +116,7 @@ impl Memory {
     /// # Errors
     /// `Invalid` for a decision of another sort; as [`log`](Self::log).
     pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
+        self.must_be_decidable(&decision).await?;
         match decision {
             Decision::Fact(_)
             | Decision::Merge { .. }
@@ -152,6 +153,7 @@ impl Memory {
     pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
             Decision::Archive(_) | Decision::Restore(_) => {
+                self.must_be_decidable(&decision).await?;
                 self.updating(self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")))
                     .await
             }
@@ -159,6 +161,45 @@ impl Memory {
                 "an agent puts notes away and takes them out again; the rest is the user's",
             )),
         }
+    }
+
+    /// Refuses a decision about what is not of the user whose memory this is.
+    async fn must_be_decidable(&self, decision: &Decision) -> Result<()> {
+        if self.only_user().is_none() {
+            return Ok(());
+        }
+        match decision {
+            Decision::Archive(target) | Decision::Restore(target) | Decision::Reject(target) => {
+                let sources = target.sources.iter().map(|source| source.event.to_string());
+                let named: Vec<String> =
+                    target.key.iter().map(ToString::to_string).chain(sources).take(1).collect();
+                for name in named {
+                    let _own = self.learning(&name).await?;
+                }
+                Ok(())
+            }
+            Decision::Undo { decision } => self.get(*decision).await.map(drop),
+            Decision::Merge { one, into: other } | Decision::Split { one, from: other } => {
+                self.must_know(&[*one, *other]).await
+            }
+            Decision::Fact(fact) => match fact.object.entity() {
+                Some(object) => self.must_know(&[fact.subject, object]).await,
+                None if fact.predicate.as_str() == "name" => Ok(()),
+                None => self.must_know(&[fact.subject]).await,
+            },
+            Decision::Cardinality { .. } => self.must_be_whole("how many values a predicate holds"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses entities of whom the user whose memory this is never spoke.
+    async fn must_know(&self, ids: &[EntityId]) -> Result<()> {
+        let graph = self.graph().await?.value;
+        let own = mnemal_graph::speaker_id(self.only_user());
+        for id in ids.iter().filter(|id| **id != own) {
+            let _known = graph.whom(&id.to_string(), AsOf::present(Timestamp::MAX)).await?;
+        }
+        Ok(())
     }
 
     /// Logs that something about a note was decided, as an operation that is observed.
@@ -237,7 +278,10 @@ impl Memory {
     /// Returns the graph when it has read the whole log.
     pub(crate) async fn graph_of_all(&self) -> Result<mnemal_graph::Graph> {
         let graph = self.graph().await?;
-        let behind = self.engine.fold_graph().await;
+        let behind = match self.only_user() {
+            Some(_) => graph.gaps.clone(),
+            None => self.engine.fold_graph().await,
+        };
         match behind.first() {
             Some(gap) => Err(Error::new(
                 ErrorKind::Unavailable,

@@ -28,6 +28,7 @@ use crate::model::Model;
 use crate::secondary::Secondary;
 use crate::served::{Piece, Served, Serving};
 use crate::settings::Settings;
+use crate::user::UserGraphs;
 
 /// Most rows of a count. Source: own default.
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
@@ -69,6 +70,8 @@ pub(crate) struct Wired {
     pub(crate) tried: Tried,
     pub(crate) compressions_failed: crate::compress::Failures,
     pub(crate) graph_projector: Slot<GraphProjector>,
+    /// Entities and facts of single users.
+    pub(crate) user_graphs: Option<Arc<UserGraphs>>,
     pub(crate) summary_projector: Slot<SummaryProjector>,
     /// Texts that a model wrote of summaries, where they are asked for.
     pub(crate) writings: Option<Arc<Writings>>,

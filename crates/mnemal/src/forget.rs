@@ -155,9 +155,12 @@ impl ForgetCall {
         self
     }
 
-    async fn run(self) -> Result<Erasure> {
+    async fn run(mut self) -> Result<Erasure> {
+        let asked = self.selector.clone();
+        self.selector = self.memory.own_selector(self.selector).await?;
         let engine = &self.memory.engine;
         let ids = engine.log()?.closure(&self.selector).await?;
+        let ids = self.memory.without_others(ids).await?;
         if ids.is_empty() {
             return Err(Error::not_found("nothing matches what should be forgotten"));
         }
@@ -177,8 +180,8 @@ impl ForgetCall {
         }
         // One that was interrupted comes first, because this one may name its decision.
         engine.finish_forgets().await?;
-        let session = match &self.selector {
-            Selector::Session(session) => Some(session.clone()),
+        let session = match asked {
+            Selector::Session(session) => Some(session),
             _ => None,
         };
         // The name of a conversation or a key can be as telling as what was said: the log keeps ids.
@@ -187,7 +190,7 @@ impl ForgetCall {
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
         let mut done = engine.erase_called(&ids, &self.names).await?;
         if let Some(session) = session {
-            done.working += engine.forget_working_of(&session).await?;
+            done.working += self.memory.forget_working_of(&session).await?;
         }
         if done.truncated {
             engine.upkeep()?.forgets_finished(&[ack.id]).await?;

@@ -1,24 +1,33 @@
 //! The graph of a memory, for reading.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mnemal_core::{Cursor, Degraded, Gap, GapCause, Layer, Result, Slot};
+use mnemal_core::{Cursor, Degraded, Error, Gap, GapCause, Layer, Result, Slot};
 use mnemal_graph::{Graph, Suggested};
 
 use crate::engine::missing;
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
+use crate::user::UserGraph;
+
+/// Longest time in which the graph of one user is read, for whoever has no answer without it. Source: ADR 164.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Memory {
     /// Returns what reads entities and facts, after it was given 200 ms to catch up with the log; what is still unread is a
     /// gap.
     ///
-    /// A space is one graph: it knows no narrower scope.
+    /// The graph of one user is folded from his events alone, the first time while the call waits, for at most ten seconds; it
+    /// knows no narrower scope.
     ///
     /// # Errors
     /// `Unsupported` when the engine was built without a graph.
     pub async fn graph(&self) -> Result<Degraded<Graph>> {
-        self.read(self.engine.fold_graph().await).await
+        match self.only_user() {
+            Some(_) => self.graph_of_user(PATIENCE).await,
+            None => self.read(self.engine.fold_graph().await).await,
+        }
     }
 
     /// Returns what reads entities and facts as they are, without waiting for what is still unread, which is a gap.
@@ -26,6 +35,9 @@ impl Memory {
     /// # Errors
     /// As [`graph`](Self::graph).
     pub async fn stored_graph(&self) -> Result<Degraded<Graph>> {
+        if self.only_user().is_some() {
+            return self.graph_of_user(self.engine.settings().recall.catch_up()).await;
+        }
         let behind = match self.engine.events()?.head().await {
             Ok(head) => self.engine.stale_graph(head).await,
             Err(error) => Some(Gap { layer: Layer::Graph, cause: error.into() }),
@@ -41,9 +53,22 @@ impl Memory {
     /// As [`graph`](Self::graph).
     pub async fn suggestions(&self, most: usize) -> Result<Degraded<Vec<Suggested>>> {
         let graph = self.graph().await?;
-        let mut found = graph.value.suggested(self.engine.events()?).await?;
+        let mut found = graph.value.suggested(self.log_to_read()?.as_ref()).await?;
         found.truncate(most);
         Ok(Degraded { value: found, gaps: graph.gaps })
+    }
+
+    /// Returns what reads the graph of the user whose memory this is.
+    async fn graph_of_user(&self, within: Duration) -> Result<Degraded<Graph>> {
+        let graphs = self.engine.parts().user_graphs.as_ref().ok_or_else(|| missing("a graph"))?;
+        let user = self.only_user().ok_or_else(|| Error::internal("a graph of no user"))?;
+        let UserGraph { rows, log: _, gap } = graphs.of(user, within).await?;
+        let behind = match gap.as_ref().map(|gap| gap.cause) {
+            Some(GapCause::Stale { behind }) => behind,
+            _ => 0,
+        };
+        let graph = Graph::new(rows).with_behind(behind).of_user(user.clone());
+        Ok(Degraded { value: graph, gaps: gap.into_iter().collect() })
     }
 
     async fn read(&self, mut gaps: Vec<Gap>) -> Result<Degraded<Graph>> {

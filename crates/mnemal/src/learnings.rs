@@ -34,6 +34,7 @@ impl Memory {
     pub async fn learnings(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Scored<Learning>>> {
         self.engine.caught_up().await;
         let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
+        let Some(filter) = &self.own_rows(filter) else { return Ok(Vec::new()) };
         let rows = store.active(filter, as_of).await?.iter().map(|row| Learning::clone(row)).collect();
         Ok(self.engine.decay().holding(rows, as_of))
     }
@@ -44,7 +45,11 @@ impl Memory {
     /// As [`learnings`](Self::learnings).
     pub async fn all_learnings(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         self.engine.caught_up().await;
-        self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?.all(filter).await
+        let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
+        match self.own_rows(filter) {
+            Some(filter) => store.all(&filter).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Returns the note or learning that is meant by its key (the version that holds, else the newest), its id, or the id of an
@@ -74,7 +79,8 @@ impl Memory {
         let slot = &self.engine.guarded().learnings;
         let mnemal_core::Slot::Filled(store) = slot else { return Err(missing("notes")) };
         let as_of = AsOf::present(self.engine.now());
-        Notes::new(Arc::clone(store)).categories(&LearningFilter::all(), as_of).await
+        let own = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
+        Notes::new(Arc::clone(store)).categories(&own, as_of).await
     }
 
     /// Takes the user's word for a note or learning, in exactly these words: what the agent noted becomes the user's, and

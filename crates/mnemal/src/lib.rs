@@ -54,6 +54,7 @@ mod summaries;
 mod transfer;
 mod trust_audit;
 mod upkeep;
+mod user;
 mod why;
 mod working;
 

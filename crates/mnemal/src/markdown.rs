@@ -48,6 +48,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the sink or the store fails.
     pub async fn export_markdown(&self, put: &mut MarkdownSink<'_>) -> Result<MarkdownExport> {
+        self.must_be_whole("an export")?;
         let mut export = MarkdownExport::default();
         self.notes_as_markdown(put, &mut export).await?;
         self.entities_as_markdown(put, &mut export).await?;

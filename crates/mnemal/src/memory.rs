@@ -78,8 +78,13 @@ impl Memory {
     }
 
     /// Returns the same memory narrowed to one person, whose records new ones become.
+    ///
+    /// It is a boundary: what this memory reads, decides and erases is that person's, and what was made of that person's words
+    /// alone. An id of anybody else's is not found, and what is of the whole space, such as an export, is refused. One
+    /// that is narrowed already stays as it is.
     #[must_use]
     pub fn for_user(&self, user: UserId) -> Self {
+        let user = self.only_user().cloned().unwrap_or(user);
         Self { scope: Scope { user: Within::Only(user), ..self.scope.clone() }, ..self.clone() }
     }
 
@@ -120,12 +125,26 @@ impl Memory {
         messages: impl IntoIterator<Item = Message> + Send,
     ) -> Result<Degraded<Vec<Ack>>> {
         let defaults = self.defaults();
+        let messages: Vec<Message> = messages.into_iter().collect();
+        self.must_be_own(&messages).await?;
         let events =
             messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
         if let Some(dropped) = self.engine.dropped(&events) {
             return Ok(dropped);
         }
         self.engine.append_to(&self.event_log()?, events).await
+    }
+
+    /// Refuses messages of another user, and answers to what another user said, where this memory is one user's.
+    async fn must_be_own(&self, messages: &[Message]) -> Result<()> {
+        for message in messages {
+            self.must_be_of(message.user.as_ref())?;
+        }
+        let parents: Vec<EventId> = messages.iter().filter_map(|message| message.parent).collect();
+        if self.only_user().is_some() && !parents.is_empty() {
+            let _own = self.events(&parents).await?;
+        }
+        Ok(())
     }
 
     /// Returns what a message takes over from this memory.
@@ -164,7 +183,7 @@ impl Memory {
     /// # Errors
     /// `NotFound` when there is none of this id, `Corrupt` when its bytes do not match their checksum.
     pub async fn get(&self, id: EventId) -> Result<Event> {
-        let found = self.engine.events()?.get(&[id]).await?;
+        let found = self.log_to_read()?.get(&[id]).await?;
         found.into_iter().next().ok_or_else(|| Error::not_found(format!("no event {id}")))
     }
 
@@ -175,7 +194,7 @@ impl Memory {
     pub async fn events(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         let mut found = Vec::new();
         for ids in ids.chunks(EVENTS) {
-            found.extend(self.engine.events()?.get(ids).await?);
+            found.extend(self.log_to_read()?.get(ids).await?);
         }
         Ok(found)
     }
@@ -185,7 +204,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
     pub async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.engine.events()?.scan(filter, after, limit).await
+        self.log_to_read()?.scan(filter, after, limit).await
     }
 
     /// Returns the newest `limit` events that pass the filter, newest first.
@@ -193,7 +212,7 @@ impl Memory {
     /// # Errors
     /// As [`scan`](Self::scan).
     pub async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.engine.events()?.latest(filter, limit).await
+        self.log_to_read()?.latest(filter, limit).await
     }
 
     /// Returns the newest `limit` conversations, newest first.
@@ -201,7 +220,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
-        self.engine.events()?.sessions(limit).await
+        self.log_to_read()?.sessions(limit).await
     }
 
     /// Returns the notes that hold now and pass the filter, by category, then key.
@@ -209,7 +228,10 @@ impl Memory {
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
     pub async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
-        self.engine.notes(filter).await
+        match self.own_rows(filter) {
+            Some(filter) => self.engine.notes(&filter).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Returns all versions of a note, newest first. Those that a process stored and had no time to fold are folded
@@ -219,7 +241,12 @@ impl Memory {
     /// `NotFound` when the key was never used or is forgotten.
     pub async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         let _behind = self.engine.fold().await;
-        self.engine.history(key).await
+        let mut versions = self.engine.history(key).await?;
+        versions.retain(|row| self.is_own_row(row));
+        if versions.is_empty() {
+            return Err(Error::not_found(format!("no memory {key}")));
+        }
+        Ok(versions)
     }
 
     /// Returns the account of an earlier context.
@@ -227,7 +254,8 @@ impl Memory {
     /// # Errors
     /// `NotFound` when there is none of this id, or it is older than the retention of receipts.
     pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
-        self.engine.receipt(id).await
+        let receipt = self.engine.receipt(id).await?;
+        self.own_receipt(receipt).await
     }
 
     /// Returns the standing state of every layer.
@@ -238,11 +266,12 @@ impl Memory {
         self.engine.health().await
     }
 
-    /// Returns counts.
+    /// Returns counts, of one user's records where the memory is one user's; the position is that of the space.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.
     pub async fn stats(&self) -> Result<Stats> {
-        self.engine.stats().await
+        let notes = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
+        self.engine.stats_of(self.log_to_read()?.as_ref(), &notes).await
     }
 }

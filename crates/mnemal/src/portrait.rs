@@ -142,7 +142,7 @@ impl Memory {
             roles: each_once(roles.map(|(owner, role)| (name(*owner), role.clone()))),
             seen: graph.sightings(entity.id, as_of).await?,
             first: match entity.sources.first() {
-                Some(first) => self.engine.events()?.get(&[*first]).await?.first().and_then(whole),
+                Some(first) => self.log_to_read()?.get(&[*first]).await?.first().and_then(whole),
                 None => None,
             },
             facts: self.tell(&graph, facts, as_of).await?,
@@ -186,7 +186,7 @@ impl Memory {
         let ids: BTreeSet<EventId> =
             facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
         let ids: Vec<EventId> = ids.into_iter().collect();
-        let found = self.engine.events()?.get(&ids).await?;
+        let found = self.log_to_read()?.get(&ids).await?;
         Ok(found.into_iter().map(|event| (event.id, event)).collect())
     }
 
@@ -207,7 +207,7 @@ impl Memory {
         rows.dedup_by_key(|row| row.source.event);
         rows.truncate(limit.get());
         let ids: Vec<EventId> = rows.iter().map(|row| row.source.event).collect();
-        let found = self.engine.events()?.get(&ids).await?;
+        let found = self.log_to_read()?.get(&ids).await?;
         let mut heard: Vec<Sentence> = found.iter().filter_map(whole).collect();
         heard.sort_by_key(|sentence| std::cmp::Reverse((sentence.at, sentence.source)));
         Ok(heard)

@@ -114,6 +114,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn quality(&self) -> Result<Vec<QualityMeasure>> {
+        self.must_be_whole("the quality of a memory")?;
         let mut measures = Vec::new();
         self.measure_notes(&mut measures).await?;
         self.measure_facts(&mut measures).await?;

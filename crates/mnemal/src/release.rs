@@ -18,6 +18,9 @@ impl Memory {
         let decided = |decision| {
             Message::of(EventKind::Decision(decision), Origin::UserDirect, "").into_event(&self.defaults())
         };
+        if self.only_user().is_some() {
+            let _own = self.get(event).await?;
+        }
         let mut released = self.event_log()?.release(event, decided).await?;
         if released.created {
             let act = Audited::new(AuditedAct::Release, Origin::UserDirect).space(&self.scope.space);

@@ -178,7 +178,9 @@ impl RememberCall {
     async fn completed(mut self) -> Result<Self> {
         let Some(key) = &self.key else { return Ok(self) };
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
-        let holding = self.memory.learnings(&filter, AsOf::present(self.memory.engine.now())).await;
+        // Another user's key is in use, though his note is not seen.
+        let all = self.memory.for_everybody();
+        let holding = all.learnings(&filter, AsOf::present(self.memory.engine.now())).await;
         let holding = match holding {
             Ok(rows) => rows.into_iter().next(),
             // Without the layer there is nothing to keep.
@@ -193,6 +195,10 @@ impl RememberCall {
                     if self.memory.scope.user.only().is_some() { "another user" } else { owner.as_str() };
                 let what =
                     format!("the key {key} is in use by {of}; take a key of its own, such as {user}/{key}");
+                return Err(Error::new(ErrorKind::Conflict, what));
+            }
+            (Some(user), None) if self.memory.scope.user.only().is_some() => {
+                let what = format!("the key {key} is in use; take a key of its own, such as {user}/{key}");
                 return Err(Error::new(ErrorKind::Conflict, what));
             }
             (None, Some(owner)) => self.message.user = Some(owner.clone()),

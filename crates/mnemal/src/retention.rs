@@ -37,7 +37,11 @@ impl Memory {
     pub async fn outdated(&self) -> Result<Vec<EventId>> {
         // What they cannot read in this time waits.
         let _behind = (self.engine.fold().await, self.engine.fold_graph_within(FOLD_WAIT).await);
-        Ok(self.engine.outdated().await?.ids)
+        let outdated = self.engine.outdated().await?.ids;
+        match self.only_user() {
+            None => Ok(outdated),
+            Some(_) => Ok(self.own_events(&outdated).await?),
+        }
     }
 }
 

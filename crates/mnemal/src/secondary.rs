@@ -13,6 +13,7 @@ use mnemal_events::EventLog;
 use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
 
 use crate::memory::Memory;
+use crate::user::both;
 
 /// What another space may add to a context: notes and what matches the question, never what was said there just now.
 const OFFERED: [Section; 5] =
@@ -208,11 +209,4 @@ fn narrowed_request(request: &ContextRequest, scope: &Scope) -> Option<ContextRe
         sections: Within::Only(sections),
         ..request.clone()
     })
-}
-
-fn both<T: Clone + PartialEq>(one: &Within<T>, other: &Within<T>) -> Option<Within<T>> {
-    match (one, other) {
-        (Within::All, narrow) | (narrow, Within::All) => Some(narrow.clone()),
-        (Within::Only(a), Within::Only(b)) => (a == b).then(|| one.clone()),
-    }
 }

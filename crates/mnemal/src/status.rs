@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, ErrorKind, EventFilter, Gap, GapCause, Health, HealthReport, Integrity, Layer, LearningFilter,
-    Result, Role, Status, Within,
+    Cursor, ErrorKind, EventFilter, EventStore, Gap, GapCause, Health, HealthReport, Integrity, Layer,
+    LearningFilter, Result, Role, Status, Within,
 };
 
 use mnemal_extract::{Tier, language};
@@ -62,10 +62,14 @@ impl Engine {
         if self.parts().switch == Switch::Off {
             return Ok(Stats::default());
         }
-        let events = self.events()?;
+        self.stats_of(self.events()?, &LearningFilter::all()).await
+    }
+
+    /// Returns counts of the events of a log, and of the notes that pass a filter.
+    pub(crate) async fn stats_of(&self, events: &dyn EventStore, of: &LearningFilter) -> Result<Stats> {
         let limit = crate::engine::MANY;
         let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
-        let notes = match self.notes(&LearningFilter::all()).await {
+        let notes = match self.notes(of).await {
             Ok(notes) => notes.len() as u64,
             Err(error) if error.kind() == ErrorKind::Unsupported => 0,
             Err(error) => return Err(error),
@@ -76,23 +80,8 @@ impl Engine {
             notes,
             quarantined: events.latest(&held_back, limit).await?.len() as u64,
             erased: events.tombstones().await?.len() as u64,
-            languages: self.heard().await?,
+            languages: heard(events).await?,
         })
-    }
-
-    async fn heard(&self) -> Result<Vec<Heard>> {
-        let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
-        let mut languages: Vec<Heard> = Vec::new();
-        for event in self.events()?.latest(&people, HEARD).await? {
-            let Some(said) = event.kept() else { continue };
-            let code = language(&said.content);
-            match languages.iter_mut().find(|known| known.code == code) {
-                Some(known) => known.turns += 1,
-                None => languages.push(Heard { code, tier: Tier::of(code), turns: 1 }),
-            }
-        }
-        languages.sort_by_key(|known| (std::cmp::Reverse(known.turns), known.code));
-        Ok(languages)
     }
 
     /// Returns the standing state of every layer of this build.
@@ -241,6 +230,22 @@ impl Engine {
 fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
     let behind = cursor?.behind(head);
     (behind > STALE_EVENTS).then_some(Gap { layer, cause: GapCause::Stale { behind } })
+}
+
+/// Returns in which languages people spoke last.
+async fn heard(events: &dyn EventStore) -> Result<Vec<Heard>> {
+    let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+    let mut languages: Vec<Heard> = Vec::new();
+    for event in events.latest(&people, HEARD).await? {
+        let Some(said) = event.kept() else { continue };
+        let code = language(&said.content);
+        match languages.iter_mut().find(|known| known.code == code) {
+            Some(known) => known.turns += 1,
+            None => languages.push(Heard { code, tier: Tier::of(code), turns: 1 }),
+        }
+    }
+    languages.sort_by_key(|known| (std::cmp::Reverse(known.turns), known.code));
+    Ok(languages)
 }
 
 #[cfg(test)]

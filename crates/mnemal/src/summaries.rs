@@ -17,11 +17,13 @@ use crate::status::STALE_EVENTS;
 impl Memory {
     /// Returns what reads summaries, as they are; nothing is waited for. A tree that is far behind the log is a gap.
     ///
-    /// A space is one tree: it knows no narrower scope.
+    /// A space is one tree, made of the words of all: the memory of one user has none, and [`summary`](Self::summary) makes its
+    /// nodes of his words.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without summaries or without a log.
+    /// `Unsupported` when the engine was built without summaries or without a log, and for the memory of one user.
     pub async fn summaries(&self) -> Result<Degraded<Summaries>> {
+        self.must_be_whole("the tree of summaries")?;
         let parts = self.engine.guarded();
         let Slot::Filled(store) = &parts.summaries else { return Err(missing("summaries")) };
         let Slot::Filled(events) = &parts.events else { return Err(missing("a log")) };
@@ -47,7 +49,8 @@ impl Memory {
     /// Returns a node of the summaries: of conversations and times as it stands, of a name, a kind of names, a topic or what the
     /// user prefers made now, from the newest events that the graph knows of it, or the learnings that hold.
     ///
-    /// With `as_of`: what was said before the world time, as known at the belief time; without it, the present.
+    /// With `as_of`: what was said before the world time, as known at the belief time; without it, the present. The memory of one
+    /// user has the root, channels and conversations, made now of his newest 300 events, and no stretches of time.
     ///
     /// # Errors
     /// `NotFound` when nothing was said there; `Invalid` for a stretch of time as of the past; `Unsupported` without the layer
@@ -59,12 +62,29 @@ impl Memory {
             let known = gaps.merge(Known::new(self, as_of).await?);
             return Ok(gaps.attach(known.standing(path).await?));
         }
+        if self.only_user().is_some() {
+            return Ok(gaps.attach(self.summary_of_user(path, as_of).await?));
+        }
         let summaries = gaps.merge(self.summaries().await?);
         let standing = match as_of {
             None => summaries.get(path).await?,
             Some(as_of) => summaries.get_as_of(path, as_of).await?,
         };
         Ok(gaps.attach(standing))
+    }
+
+    /// Returns a node of what is stored and what stands below it there, up to `depth` steps, as [`Summaries::tree`] does; of one
+    /// user the node alone.
+    ///
+    /// # Errors
+    /// As [`summary`](Self::summary).
+    pub async fn stored_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<Standing>>> {
+        if self.only_user().is_some() {
+            return Ok(self.summary(path, None).await?.map(|node| vec![node]));
+        }
+        let mut gaps = Gaps::default();
+        let found = gaps.merge(self.summaries().await?).tree(path, depth).await?;
+        Ok(gaps.attach(found))
     }
 
     /// Returns a node and what stands below it, up to `depth` steps, each node in front of those below it. Below the root stand
@@ -80,12 +100,23 @@ impl Memory {
             let known = gaps.merge(Known::new(self, present).await?);
             return Ok(gaps.attach(known.tree(path, depth).await?));
         }
-        let mut found = gaps.merge(self.summaries().await?).tree(path, depth).await?;
+        let mut found = match self.only_user() {
+            None => gaps.merge(self.summaries().await?).tree(path, depth).await?,
+            Some(_) => vec![self.summary_of_user(path, None).await?],
+        };
         if *path == NodePath::Root && depth > 0 {
             let known = gaps.merge(Known::new(self, present).await?);
             found.extend(known.below_root(depth).await?);
         }
         Ok(gaps.attach(found))
+    }
+
+    /// Makes a node of the newest words of the user whose memory this is.
+    async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Standing> {
+        let Slot::Filled(store) = &self.engine.guarded().summaries else { return Err(missing("summaries")) };
+        let summaries =
+            Summaries::new(self.log_to_read()?, Arc::clone(store)).with_language(self.engine.language());
+        summaries.get_as_of(path, as_of.unwrap_or_else(|| AsOf::present(self.engine.now()))).await
     }
 
     /// Returns how the user wants things, on one page: up to 15 sentences by heading, in his own words, of the learnings that

@@ -81,6 +81,7 @@ impl Memory {
         options: ImportOptions,
         watch: &mut (dyn FnMut(&ImportReport) + Send),
     ) -> Result<Degraded<ImportReport>> {
+        let options = self.own_options(options)?;
         let highest = level(options.origin);
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport::of(&importer);
@@ -129,6 +130,7 @@ impl Memory {
         options: ImportOptions,
         (rehearsal, watch): (&mut Rehearsal, &mut (dyn FnMut(&ImportReport) + Send)),
     ) -> Result<Degraded<ImportReport>> {
+        let options = self.own_options(options)?;
         let log = self.event_log()?;
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport::of(&importer);
@@ -159,6 +161,7 @@ impl Memory {
         (format, options): (Format, ImportOptions),
         watch: &mut (dyn FnMut(&ImportReport, Position) + Send),
     ) -> Result<Degraded<ImportReport>> {
+        let options = self.own_options(options)?;
         let highest = level(options.origin);
         let key = &self.engine.parts().key;
         let mut importer = Importer::behind(&mut reader, position, format, options.clone(), key.clone())?;
@@ -181,6 +184,13 @@ impl Memory {
         Ok(gaps.attach(report))
     }
 
+    /// Returns options under which what comes in is of the user whose memory this is.
+    fn own_options(&self, options: ImportOptions) -> Result<ImportOptions> {
+        self.must_be_of(options.user.as_ref())?;
+        let user = options.user.or_else(|| self.only_user().cloned());
+        Ok(ImportOptions { user, ..options })
+    }
+
     /// Stores a batch, and takes back what it says was taken back.
     async fn take(
         &self,
@@ -188,6 +198,12 @@ impl Memory {
         highest: Level,
         (report, gaps): (&mut ImportReport, &mut Gaps),
     ) -> Result<()> {
+        if batch.exact.is_some() {
+            self.must_be_whole("an export of this program")?;
+        }
+        for event in &batch.events {
+            self.must_be_of(event.user.as_ref())?;
+        }
         report.read(&batch);
         let log = self.event_log()?;
         let withdrawn = log.with_raised(&std::mem::take(&mut batch.withdrawn));
@@ -218,6 +234,7 @@ impl Memory {
     /// # Errors
     /// As [`export`](Self::export).
     pub async fn export_as(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
+        self.must_be_whole("an export")?;
         let parts = self.engine.parts();
         let settings = crate::builder::log_settings(&parts.settings);
         let exporter =

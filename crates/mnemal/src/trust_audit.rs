@@ -80,6 +80,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn audit(&self) -> Result<TrustAudit> {
+        self.must_be_whole("an audit")?;
         let mut audit = TrustAudit::default();
         let all = EventFilter { erased: Within::Only(false), quarantined: Within::All, ..EventFilter::all() };
         let events = self.engine.events()?.latest(&all, NEWEST).await?;

@@ -24,7 +24,7 @@ impl Memory {
     /// `Unsupported` when the engine was built without it.
     pub fn working(&self) -> Result<WorkingMemory> {
         let session = self.scope.session.only().cloned().map_or_else(|| SessionId::new(UNNAMED), Ok)?;
-        self.engine.working(KeyPrefix::of_session(&session))
+        self.working_in(KeyPrefix::of_session(&session))
     }
 }
 
@@ -35,9 +35,14 @@ impl Engine {
     /// `Unsupported` when the engine was built without it.
     pub fn working(&self, own: KeyPrefix) -> Result<WorkingMemory> {
         let Slot::Filled(store) = &self.guarded().working else { return Err(missing("working memory")) };
+        Ok(self.working_of(Arc::clone(store), own))
+    }
+
+    /// Returns working memory in a store, with a namespace of the caller's choice.
+    pub(crate) fn working_of(&self, store: Arc<dyn WorkingStore>, own: KeyPrefix) -> WorkingMemory {
         let clock = Arc::clone(&self.parts().steady);
-        let view = WorkingMemory::new(Arc::clone(store), clock, own, self.settings().working.limits());
-        Ok(view.with_embedder(self.guarded().embedder.clone()))
+        let view = WorkingMemory::new(store, clock, own, self.settings().working.limits());
+        view.with_embedder(self.guarded().embedder.clone())
     }
 }
 

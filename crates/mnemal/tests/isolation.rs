@@ -1,4 +1,4 @@
-//! No method of a memory shows words of another space, whatever ids and names of it are asked for.
+//! No method of a memory shows words of another space or another user, whatever ids and names of it are asked for.
 
 #![cfg(feature = "sqlite")]
 #![expect(
@@ -20,7 +20,7 @@ use mnemal::{
     AsOf, Cursor, Decision, Description, Document, Engine, EntityFilter, EntityId, EventFilter, EventId,
     ExportForm, FactFilter, FactId, ImportFormat, ImportOptions, InstallationKey, Judgment, Keep, Learning,
     LearningFilter, LearningKind, Memory, Message, NodePath, NoteKey, Position, ReceiptId, RecordRef,
-    Rehearsal, Selector, SessionId, SpaceId, Spaces, Speaker, Timestamp, Within,
+    Rehearsal, Selector, SessionId, SpaceId, Spaces, Speaker, Timestamp, UserId, Within,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -112,7 +112,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             return None;
         }
         "for_session" => said(ours.for_session(session.clone()).context(QUERY).await),
-        "for_user" => said(ours.for_user(mnemal::UserId::new("ada").unwrap()).recall(QUERY).await),
+        "for_user" => said(ours.for_user(UserId::new("ada").unwrap()).recall(QUERY).await),
         "for_agent" => said(ours.for_agent(mnemal::AgentId::new("ada").unwrap()).recall(QUERY).await),
         "log" => said(ours.log(Message::user("ours").session(session.clone()).parent(*event)).await),
         "log_all" => said(ours.log_all([Message::user("ours too")]).await),
@@ -208,8 +208,8 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
                 all += &format!("{path}\n{text}\n").to_lowercase();
                 Ok(())
             };
-            let _done = ours.export_markdown(&mut put).await.unwrap();
-            all
+            let done = ours.export_markdown(&mut put).await;
+            said(done) + &all
         }
         "addressee" => said(ours.addressee(&entity.to_string()).await),
         "portrait" => said(ours.portrait(&entity.to_string(), always).await),
@@ -228,6 +228,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "fence" => said(ours.fence(&["ours".to_owned()], 200)),
         "summaries" => said(ours.summaries().await.map(|all| all.gaps)),
         "summary" => said(ours.summary(&"root".parse::<NodePath>().unwrap(), None).await),
+        "stored_tree" => said(ours.stored_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
         "summary_tree" => said(ours.summary_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
         "profile" => said(ours.profile(always).await),
         "import" => {
@@ -247,8 +248,8 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         }
         "export" | "export_as" => {
             let mut out = Vec::new();
-            let _done = ours.export_as(ExportForm::Lines, &mut out).await.unwrap();
-            String::from_utf8(out).unwrap().to_lowercase()
+            let done = ours.export_as(ExportForm::Lines, &mut out).await;
+            said(done) + &String::from_utf8(out).unwrap().to_lowercase()
         }
         "why" => {
             let mut all = String::new();
@@ -263,6 +264,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             let working = ours.working().unwrap();
             said(working.get(key.as_str()).await) + &said(working.get("session/default/their-key").await)
         }
+        "working_in" => said(ours.working_in(mnemal::KeyPrefix::all()).unwrap().get("their-key").await),
         _ => panic!("Memory::{name} needs a line here: how it is called, or why it can say nothing"),
     })
 }
@@ -287,4 +289,90 @@ async fn no_method_shows_words_of_another_space() {
     }
     assert!(called > 50, "{called}");
     spaces.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn no_method_shows_words_of_another_user() {
+    let (folder, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let spaces = home(folder.path());
+    let space = spaces.open_or_create(&SpaceId::new("shared").unwrap()).await.unwrap();
+    let of = |name: &str| space.for_user(UserId::new(name).unwrap());
+    let (other, ours) = (of("ada"), of("bo"));
+    let known = theirs(&other).await;
+    let _lamp = ours.log(Message::user("Ulf has a garden with a lamp near the harbour.")).await.unwrap();
+    let _same = ours.log(Message::user("My friend Ulf lives in Malmo.").session(known.session.clone())).await;
+    assert!(leak(&said(other.recall(QUERY).await)).is_some(), "the user himself is shown them");
+    assert!(leak(&said(space.recall(QUERY).await)).is_some(), "and so is the memory of everybody");
+    assert!(leak(&said(other.portrait("Ronja", AsOf::present(Timestamp::MAX)).await)).is_some());
+    assert!(said(ours.portrait("Ulf", AsOf::present(Timestamp::MAX)).await).contains("malmo"));
+    for name in &methods() {
+        let Some(said) = call(name, &ours, &known, away.path()).await else { continue };
+        assert_eq!(leak(&said), None, "Memory::{name}: {said}");
+    }
+    spaces.close().await.unwrap();
+}
+
+/// What a person decides about a record by its id touches nobody else's.
+#[tokio::test]
+async fn no_decision_of_one_user_touches_what_is_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let spaces = home(folder.path());
+    let space = spaces.open_or_create(&SpaceId::new("shared").unwrap()).await.unwrap();
+    let of = |name: &str| space.for_user(UserId::new(name).unwrap());
+    let (other, ours) = (of("ada"), of("bo"));
+    let known = theirs(&other).await;
+    let before = said(other.all_learnings(&LearningFilter::all()).await);
+    let refused = |what: &str, is: bool| assert!(is, "{what}");
+    for decision in [
+        Decision::Archive(known.key.clone().into()),
+        Decision::Reject(mnemal::target_of(&known.note)),
+        Decision::Undo { decision: known.note.sources.first().unwrap().event },
+        Decision::Merge { one: known.entity, into: EntityId(1) },
+    ] {
+        let what = said(&decision);
+        refused(&what, ours.decide(decision).await.is_err());
+    }
+    refused("a note under its key", ours.remember("mine").key(known.key.clone()).await.is_err());
+    refused("forgetting its event", ours.forget(Selector::Events(vec![known.event])).await.is_err());
+    refused("forgetting its key", ours.forget(Selector::Key(known.key.clone())).await.is_err());
+    refused("forgetting its session", ours.forget(Selector::Session(known.session.clone())).await.is_err());
+    let foreign = Message::user("as if by ada").user_id(UserId::new("ada").unwrap());
+    refused("words in its name", ours.log(foreign).await.is_err());
+    refused("an answer to its words", ours.log(Message::user("so").parent(known.event)).await.is_err());
+    assert_eq!(said(other.all_learnings(&LearningFilter::all()).await), before);
+    assert!(other.get(known.event).await.unwrap().kept().is_some());
+    // The same names and keys are free for others, each in a place of his own.
+    let working = ours.working().unwrap();
+    working.put("their-key", "mine".to_owned(), Keep::default()).await.unwrap();
+    assert!(said(other.working().unwrap().get("their-key").await).contains("zimtkrone"));
+    // What is forgotten of one user is gone from what was made of his words, and from no other's.
+    let _gone = other.forget(Selector::Session(known.session.clone())).await.unwrap();
+    assert_eq!(leak(&said(other.summary(&"root".parse::<NodePath>().unwrap(), None).await)), None);
+    assert!(other.portrait("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());
+    spaces.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_one_user_says_of_somebody_ends_and_names_nothing_for_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let spaces = home(folder.path());
+    let space = spaces.open_or_create(&SpaceId::new("shared").unwrap()).await.unwrap();
+    let of = |name: &str| space.for_user(UserId::new(name).unwrap());
+    let (ada, bo) = (of("ada"), of("bo"));
+    for (memory, text) in [
+        (&ada, "My friend Ronja Berg lives in Kiruna."),
+        (&ada, "Ronja Berg works at Nordwerft."),
+        (&bo, "My colleague Ronja Berg lives in Lisbon now."),
+        (&bo, "I live in Tromso."),
+    ] {
+        let _logged = memory.log(Message::user(text)).await.unwrap();
+    }
+    let always = AsOf::present(Timestamp::MAX);
+    let (hers, his) = (ada.portrait("Ronja Berg", always).await, bo.portrait("Ronja Berg", always).await);
+    let (hers, his) = (said(hers), said(his));
+    assert!(hers.contains("kiruna") && hers.contains("nordwerft") && !hers.contains("lisbon"), "{hers}");
+    assert!(his.contains("lisbon") && !his.contains("kiruna") && !his.contains("nordwerft"), "{his}");
+    assert!(said(bo.portrait("user", always).await).contains("tromso"));
+    let context = ada.context("Where does Ronja Berg live?").await.unwrap().value.text;
+    assert!(context.contains("Kiruna") && !context.contains("Lisbon"), "{context}");
 }

@@ -2,20 +2,36 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use mnemal_core::{
-    Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, SessionId, Timestamp, Upkeep, WorkingEntry,
+    Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, SessionId, Slot, Timestamp, Upkeep, WorkingEntry,
+    WorkingStore as _,
 };
 use mnemal_events::{DOCUMENT, Erasing, document_id};
+use mnemal_working::SubtreeStore;
 
 use super::Erasure;
 use crate::engine::{Engine, MANY};
+use crate::memory::Memory;
 
 /// Room of a namespace while an entry is overwritten before it goes. Source: own choice, more than any limit of entries.
 const ROOM: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("there is room");
 
 /// Most words that are looked for beside the texts. Source: own choice, the vocabulary of some thousand turns.
 const MOST_WORDS: usize = 20_000;
+
+impl Memory {
+    /// Removes what a conversation kept in working memory; returns how many entries.
+    pub(super) async fn forget_working_of(&self, session: &SessionId) -> Result<u64> {
+        let Slot::Filled(working) = &self.engine.stores().working else { return Ok(0) };
+        let own = KeyPrefix::of_session(session);
+        match self.only_user() {
+            None => working.remove(&own).await,
+            Some(user) => SubtreeStore::new(Arc::clone(working), KeyPrefix::of_user(user)).remove(&own).await,
+        }
+    }
+}
 
 impl Engine {
     /// Removes the entries of working memory that repeat what is erased; returns how many.
@@ -41,14 +57,6 @@ impl Engine {
             working.sweep(Timestamp::EPOCH).await?;
         }
         Ok(removed)
-    }
-
-    /// Removes what a conversation kept in working memory; returns how many entries.
-    pub(super) async fn forget_working_of(&self, session: &SessionId) -> Result<u64> {
-        match self.stores().working.part() {
-            Ok(working) => working.remove(&KeyPrefix::of_session(session)).await,
-            Err(_) => Ok(0),
-        }
     }
 
     /// Removes the files that the inbox has put away of documents of which a part is erased; returns how many.

@@ -209,7 +209,7 @@ impl Memory {
     /// the list is a help, and no promise.
     pub(super) async fn similar_to(&self, ids: &[EventId]) -> Vec<Similar> {
         let closure: BTreeSet<EventId> = ids.iter().copied().collect();
-        let Ok(events) = self.engine.events() else { return Vec::new() };
+        let Ok(events) = self.log_to_read() else { return Vec::new() };
         let compared = ids.get(..COMPARED.min(ids.len())).unwrap_or_default();
         let events = events.get(compared).await.unwrap_or_default();
         let mut found: BTreeMap<EventId, f32> = BTreeMap::new();

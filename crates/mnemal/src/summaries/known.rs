@@ -189,7 +189,7 @@ impl<'m> Known<'m> {
         parent: NodePath,
         events: Vec<EventId>,
     ) -> Result<Option<SummaryNode>> {
-        let mut events: Vec<Event> = self.memory.engine.events()?.get(&events).await?;
+        let mut events: Vec<Event> = self.memory.log_to_read()?.get(&events).await?;
         events.retain(|event| event.recorded_at <= self.as_of.belief);
         Ok(gathered(self.memory.engine.language(), path, vec![parent], events))
     }
@@ -201,7 +201,7 @@ impl<'m> Known<'m> {
         let sources: BTreeSet<EventId> =
             rows.iter().flat_map(|row| &row.sources).map(|source| source.event).collect();
         let sources: Vec<EventId> = sources.into_iter().collect();
-        let events = self.memory.engine.events()?.get(&sources).await?;
+        let events = self.memory.log_to_read()?.get(&sources).await?;
         let times = || rows.iter().map(|row| row.occurred_at);
         let (Some(first_at), Some(last_at)) = (times().min(), times().max()) else { return Ok(None) };
         Ok(Some(SummaryNode {

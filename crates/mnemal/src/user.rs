@@ -1,0 +1,152 @@
+//! What one user may see of a space: what he said or what was said for him, and what is made of that alone.
+
+mod log;
+mod view;
+
+use std::sync::Arc;
+
+use mnemal_core::{
+    Error, ErrorKind, EventId, EventStore, KeyPrefix, Learning, LearningFilter, Receipt, Result, Selector,
+    Slot, UserId, Within,
+};
+use mnemal_working::{SubtreeStore, WorkingMemory};
+
+pub(crate) use self::log::UserLog;
+pub(crate) use self::view::{UserGraph, UserGraphs, UserSource};
+use crate::engine::missing;
+use crate::memory::Memory;
+
+impl Memory {
+    /// Returns the one user whose memory this is, if it is not everybody's.
+    pub(crate) fn only_user(&self) -> Option<&UserId> {
+        self.scope.user.only()
+    }
+
+    /// Returns the same memory of everybody, for what must not be shown.
+    pub(crate) fn for_everybody(&self) -> Self {
+        let scope = mnemal_core::Scope { user: Within::All, ..self.scope.clone() };
+        Self { scope, ..self.clone() }
+    }
+
+    /// Returns the log as far as this memory may read it.
+    pub(crate) fn log_to_read(&self) -> Result<Arc<dyn EventStore>> {
+        let Slot::Filled(events) = &self.engine.stores().events else { return Err(missing("a log")) };
+        Ok(match self.only_user() {
+            None => Arc::clone(events),
+            Some(user) => Arc::new(UserLog::new(Arc::clone(events), user.clone())),
+        })
+    }
+
+    /// Refuses what is of the whole space where this memory is one user's.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the user.
+    pub(crate) fn must_be_whole(&self, what: &str) -> Result<()> {
+        match self.only_user() {
+            None => Ok(()),
+            Some(user) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{what} is of the whole space, and this is the memory of user {user}"),
+            )),
+        }
+    }
+
+    /// Refuses another user where this memory is one user's.
+    ///
+    /// # Errors
+    /// `Invalid`, with both names.
+    pub(crate) fn must_be_of(&self, named: Option<&UserId>) -> Result<()> {
+        match (self.only_user(), named) {
+            (Some(own), Some(named)) if own != named => {
+                Err(Error::invalid(format!("user {named} is not user {own}, whose memory this is")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Narrows a filter of notes and learnings to the user whose memory this is; `None` when nothing can pass it.
+    pub(crate) fn own_rows(&self, filter: &LearningFilter) -> Option<LearningFilter> {
+        let user = both(&self.scope.user, &filter.user)?;
+        Some(LearningFilter { user, ..filter.clone() })
+    }
+
+    /// Whether a note or learning is of the user whose memory this is.
+    pub(crate) fn is_own_row(&self, row: &Learning) -> bool {
+        self.scope.user.contains_opt(row.user.as_ref())
+    }
+
+    /// Returns the account of a context if every line of it rests on words of the user whose memory this is.
+    pub(crate) async fn own_receipt(&self, receipt: Receipt) -> Result<Receipt> {
+        if self.only_user().is_none() {
+            return Ok(receipt);
+        }
+        let ids: Vec<EventId> =
+            receipt.lines.iter().flat_map(|line| &line.sources).map(|source| source.event).collect();
+        let known = self.engine.known(&ids).await?;
+        let is_own = !known.is_empty() && known.iter().all(|event| log::is_of(event, &self.scope.user));
+        is_own.then_some(receipt).ok_or_else(|| Error::not_found("there is no such recall"))
+    }
+
+    /// Returns those of some events that are of the user whose memory this is.
+    pub(crate) async fn own_events(&self, ids: &[EventId]) -> Result<Vec<EventId>> {
+        let known = self.engine.known(ids).await?;
+        Ok(known.iter().filter(|event| log::is_of(event, &self.scope.user)).map(|event| event.id).collect())
+    }
+
+    /// Returns those of some events that are of no other user than the one whose memory this is: what was made of his words too.
+    pub(crate) async fn without_others(&self, ids: Vec<EventId>) -> Result<Vec<EventId>> {
+        let Some(user) = self.only_user() else { return Ok(ids) };
+        let of = |event: &mnemal_core::Event| event.kept().and_then(|kept| kept.user.clone());
+        let known = self.engine.known(&ids).await?;
+        Ok(known
+            .iter()
+            .filter(|event| of(event).is_none_or(|of| of == *user))
+            .map(|event| event.id)
+            .collect())
+    }
+
+    /// Returns what a selector means within the memory of one user, and nothing but it.
+    ///
+    /// # Errors
+    /// `NotFound` when it means events or notes of somebody else.
+    pub(crate) async fn own_selector(&self, selector: Selector) -> Result<Selector> {
+        if self.only_user().is_none() {
+            return Ok(selector);
+        }
+        match &selector {
+            Selector::Events(ids) => drop(self.events(ids).await?),
+            Selector::Key(key) => drop(self.learning(key.as_str()).await?),
+            Selector::Session(session) => {
+                let filter = mnemal_core::EventFilter {
+                    session: Within::Only(session.clone()),
+                    ..mnemal_core::EventFilter::all()
+                };
+                return Ok(Selector::Events(self.selected(&filter.into()).await?));
+            }
+            _ => return Err(Error::new(ErrorKind::Unsupported, "this cannot be forgotten for one user")),
+        }
+        Ok(selector)
+    }
+
+    /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`. That of one user has
+    /// a place of its own, which only it and the memory of everybody see.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine was built without it.
+    pub fn working_in(&self, own: KeyPrefix) -> Result<WorkingMemory> {
+        let Some(user) = self.only_user() else { return self.engine.working(own) };
+        let Slot::Filled(store) = &self.engine.guarded().working else {
+            return Err(missing("working memory"));
+        };
+        let part = SubtreeStore::new(Arc::clone(store), KeyPrefix::of_user(user));
+        Ok(self.engine.working_of(Arc::new(part), own))
+    }
+}
+
+/// Returns what lies within both; `None` when that is nothing.
+pub(crate) fn both<T: Clone + PartialEq>(one: &Within<T>, other: &Within<T>) -> Option<Within<T>> {
+    match (one, other) {
+        (Within::All, narrow) | (narrow, Within::All) => Some(narrow.clone()),
+        (Within::Only(a), Within::Only(b)) => (a == b).then(|| one.clone()),
+    }
+}
