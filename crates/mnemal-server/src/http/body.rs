@@ -84,7 +84,16 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         return Err(Problem::invalid(format!("a document is nested at most {DEPTH} deep")));
     }
     let bytes = if bytes.is_empty() { b"{}" } else { bytes };
-    serde_json::from_slice(bytes).map_err(|wrong| Problem::invalid(format!("body: {wrong}")))
+    let mut text = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut text).map_err(|wrong| {
+        let place = match wrong.path().to_string() {
+            whole if whole == "." => String::new(),
+            field => format!(".{field}"),
+        };
+        Problem::invalid(format!("body{place}: {}", wrong.inner()))
+    })?;
+    text.end().map_err(|wrong| Problem::invalid(format!("body: {wrong}")))?;
+    Ok(read)
 }
 
 /// Returns how deep a document is nested, without reading it.
@@ -108,6 +117,7 @@ fn depth(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
     use serde_json::Value;
 
     use super::*;
@@ -118,6 +128,30 @@ mod tests {
             [("", 0), ("1", 0), ("[]", 1), (r#"{"a":[1,{"b":[]}]}"#, 4), (r#"["[[[\"[["]"#, 1)]
         {
             assert_eq!(depth(text.as_bytes()), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_within_a_document_is_named_by_its_path() {
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only read")]
+        struct Item {
+            n: u32,
+        }
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only read")]
+        struct List {
+            items: Vec<Item>,
+        }
+        let said = |text: &str| read::<List>(text.as_bytes()).unwrap_err().detail().to_owned();
+        for (text, place) in [
+            (r#"{"items": [{"n": 1}, {"n": "two"}]}"#, "body.items[1].n: invalid type"),
+            (r#"{"items": [{"n": 1}, {}]}"#, "body.items[1]: missing field `n`"),
+            (r#"{"items": 3}"#, "body.items: invalid type"),
+            ("{}", "body: missing field `items`"),
+            (r#"{"items": []} x"#, "body: trailing characters"),
+        ] {
+            assert!(said(text).starts_with(place), "{text}: {}", said(text));
         }
     }
 
