@@ -59,6 +59,9 @@ pub(crate) struct Global {
     /// The database file itself, instead of a space by name.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
+    /// One user's part of the space: nothing of anybody else is read, and what is stored becomes his.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) only_user: Option<String>,
     /// A server that has the space, `http://HOST:PORT`, in place of a file; without it `MNEMAL_SERVER`.
     /// It is shown the key in `MNEMAL_API_KEY`, else on this machine the local one.
     #[arg(long, global = true, value_name = "URL", conflicts_with_all = ["db", "config"])]

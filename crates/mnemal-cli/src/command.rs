@@ -26,6 +26,7 @@ mod mcp;
 mod memory;
 mod memory_tool;
 mod model;
+mod only_user;
 mod rebuild;
 mod recall;
 mod recover;
@@ -102,6 +103,9 @@ pub(crate) async fn errand(meant: Result<(Global, Command), String>) -> Told {
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     let Args { mut global, command } = args;
     global.for_all |= matches!(command, Command::Serve(_));
+    if let Some(user) = &global.only_user {
+        only_user::check(&command, user)?;
+    }
     match command {
         Command::Init => init::run(&global, output).await,
         Command::Demo => demo::run(output).await,
@@ -264,6 +268,19 @@ pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
 }
 
 async fn opened(
+    place: &Place,
+    settings: Settings,
+    global: &Global,
+    output: &Output,
+) -> Result<(Memory, Option<Spaces>)> {
+    let (memory, spaces) = opened_whole(place, settings, global, output).await?;
+    Ok(match &global.only_user {
+        Some(user) => (memory.for_user(UserId::new(user)?), spaces),
+        None => (memory, spaces),
+    })
+}
+
+async fn opened_whole(
     place: &Place,
     settings: Settings,
     global: &Global,

@@ -223,6 +223,12 @@ pub(crate) async fn grant(
     {
         return Err(Refused::NoSpace(space.to_string()));
     }
+    if let Some(user) = &holder.user {
+        if global.only_user.as_deref().is_some_and(|named| named != user.as_str()) {
+            return Err(Refused::Wrong(format!("the key is of user {user}")));
+        }
+        global.only_user = Some(user.to_string());
+    }
     global.verbose = 0;
     global.for_all = true;
     global.folder = None;

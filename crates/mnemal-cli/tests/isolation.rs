@@ -1,4 +1,4 @@
-//! No command and no tool shows words of another space, whatever ids and names of it are asked for.
+//! No command and no tool shows words of another space or another user, whatever ids and names of it are asked for.
 
 #![expect(
     clippy::unwrap_used,
@@ -220,10 +220,15 @@ struct Homes {
 impl Homes {
     /// Makes two spaces; the names are those of the one that is not asked.
     fn new() -> Self {
+        Self::of(&["-s", "theirs"], &["-s", "ours"])
+    }
+
+    /// Makes two memories, by the options that mean each; the names are those of the first.
+    fn of(other: &[&str], own: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut homes = Self { home, names: Vec::new() };
         let theirs = |homes: &Self, args: &[&str]| -> Value {
-            let (out, err) = homes.run(&[&["-s", "theirs", "--json"], args].concat());
+            let (out, err) = homes.run(&[other, &["--json"], args].concat());
             assert!(out.starts_with(['{', '[']), "{args:?}: {out}{err}");
             serde_json::from_str(&out).unwrap()
         };
@@ -233,12 +238,12 @@ impl Homes {
             theirs(&homes, &["remember", "The nebelfink opens the harbour garden", "--key", "their-key"]);
         theirs(&homes, &["remember", "I prefer an opaldistel lamp in the garden", "--kind", "preference"]);
         theirs(&homes, &["log", "add", "Ronja Quarzblende moved to Kiruna.", "--session", "their-talk"]);
-        homes.run(&["-s", "theirs", "working", "put", "their-key", "zimtkrone in the garden"]);
+        homes.run(&[other, &["working", "put", "their-key", "zimtkrone in the garden"]].concat());
         let entities = theirs(&homes, &["entity", "list"])["entities"].clone();
         let known = entities.as_array().unwrap().iter().find(|one| one["name"] == "Ronja Quarzblende");
         assert!(known.is_some(), "{entities}");
         let entity = known.unwrap()["id"].clone();
-        homes.run(&["-s", "ours", "log", "add", "Ulf has a garden with a lamp near the harbour."]);
+        homes.run(&[own, &["log", "add", "Ulf has a garden with a lamp near the harbour."]].concat());
         let file = homes.home.path().join("ours.jsonl");
         std::fs::write(&file, "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n").unwrap();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -294,6 +299,30 @@ impl Homes {
 fn leak(said: &str) -> Option<&'static str> {
     let said = said.to_lowercase();
     CANARIES.into_iter().find(|canary| said.contains(canary))
+}
+
+#[test]
+fn no_command_shows_words_of_another_user() {
+    let (other, own) = (["-s", "shared", "--only-user", "ada"], ["-s", "shared", "--only-user", "bo"]);
+    let homes = Homes::of(&other, &own);
+    let question = ["recall", "garden lamp harbour"];
+    assert!(leak(&homes.run(&[&other[..], &question].concat()).0).is_some(), "the user is shown them");
+    for (name, call) in COMMANDS {
+        let Some(call) = call else { continue };
+        let call = homes.filled(call);
+        let words: Vec<&str> = match *name {
+            "recall" | "memory search" => vec![call.as_str()],
+            _ => call.split_whitespace().collect(),
+        };
+        let path: Vec<&str> = name.split(' ').collect();
+        let args = [&own[..], &["-y"], &path, &words].concat();
+        let (out, err) = homes.run(&args);
+        assert_eq!(leak(&format!("{out}{err}")), None, "{args:?}: {out}{err}");
+    }
+    for refused in [&["export"][..], &["dream"], &["doctor"], &["recall", "lamp", "--user", "ada"]] {
+        let (out, err) = homes.run(&[&own[..], refused].concat());
+        assert!(out.is_empty() && err.contains("bo"), "{refused:?}: {out}{err}");
+    }
 }
 
 #[test]

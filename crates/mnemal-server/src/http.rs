@@ -10,6 +10,7 @@
 
 mod area;
 mod body;
+mod bounds;
 mod call;
 mod cursor;
 mod desks;

@@ -19,6 +19,7 @@ pub(crate) struct Serve {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
     /// Make a key; it is shown this once.
+    #[command(visible_alias = "add")]
     Create {
         /// For people.
         #[arg(long)]
@@ -29,6 +30,9 @@ pub(crate) enum Key {
         /// `app` knows which words are the user's, `agent` does not.
         #[arg(long = "for", default_value = "app", value_name = "CLASS")]
         class: String,
+        /// The one user whose memory it opens: it reads and writes nothing of anybody else.
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
         /// When it ends: 90d, 12h.
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,

@@ -1,7 +1,7 @@
 //! `mnemal key`.
 
 use anyhow::Result;
-use mnemal::{AuditLog, Clock as _, Error, SpaceId, SystemClock, Within};
+use mnemal::{AuditLog, Clock as _, Error, SpaceId, SystemClock, UserId, Within};
 use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
 use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 
@@ -13,7 +13,7 @@ use crate::{config, place, time};
 pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
     let now = SystemClock::default().now();
     match call {
-        Key::Create { name, rights, class, expires } => {
+        Key::Create { name, rights, class, user, expires } => {
             let right = |name: &String| {
                 let names = || Right::ALL.map(Right::as_str).join(", ");
                 Right::from_name(name)
@@ -26,7 +26,14 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
                 None => None,
             };
             let rights = Rights::new(rights.iter().map(right).collect::<Result<Vec<_>, _>>()?);
-            let new = NewKey { name, class, rights, spaces: spaces(global)?, expires_at };
+            let new = NewKey {
+                name,
+                class,
+                rights,
+                spaces: spaces(global)?,
+                user: user.map(UserId::new).transpose()?,
+                expires_at,
+            };
             let issued = keyring(global)?.create(new, now)?;
             output.answer(&IssuedForm::from(&issued), || {
                 format!("{}\n{}", issued.secret.expose(), line(&issued.entry))
@@ -68,13 +75,14 @@ fn line(entry: &KeyEntry) -> String {
         Within::All => "all spaces".to_owned(),
         Within::Only(spaces) => spaces.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
     };
+    let user = entry.user.as_ref().map(|user| format!("  user {user}")).unwrap_or_default();
     let end = match (entry.revoked_at, entry.expires_at) {
         (Some(at), _) => format!("  revoked {at}"),
         (None, Some(at)) => format!("  until {at}"),
         (None, None) => String::new(),
     };
     format!(
-        "{}  {}  {}  {}  {spaces}{end}",
+        "{}  {}  {}  {}  {spaces}{user}{end}",
         entry.id,
         entry.name,
         entry.class.as_str(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use mnemal::{AuditLog, Audited, AuditedAct};
-use mnemal_core::{Error, ErrorKind, Origin, Result, SpaceId, Timestamp, Within};
+use mnemal_core::{Error, ErrorKind, Origin, Result, SpaceId, Timestamp, UserId, Within};
 use serde::{Deserialize, Serialize};
 
 use crate::auth::{Class, KeyId, Principal, Right, Rights, Secret};
@@ -50,6 +50,8 @@ pub struct NewKey {
     pub rights: Rights,
     /// Where; everywhere only together with [`Right::Admin`] or [`Right::Metrics`].
     pub spaces: Within<Vec<SpaceId>>,
+    /// Whose memory it opens there, where it is one user's; not together with those two rights.
+    pub user: Option<UserId>,
     /// When it ends.
     pub expires_at: Option<Timestamp>,
 }
@@ -76,6 +78,8 @@ pub struct KeyEntry {
     pub rights: Rights,
     /// Where.
     pub spaces: Within<Vec<SpaceId>>,
+    /// Whose memory it opens there, where it is one user's.
+    pub user: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it ends.
@@ -102,6 +106,8 @@ struct Row {
     rights: Vec<String>,
     /// `null` for all spaces.
     spaces: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
     /// Microseconds of Unix time, like the two below.
     created_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,8 +130,8 @@ impl Keyring {
     /// Makes a key.
     ///
     /// # Errors
-    /// `Invalid` for a name that is none, no rights, or all spaces without the right `admin` or `metrics`; `Unavailable`
-    /// when the file cannot be written; `Corrupt` when it cannot be read.
+    /// `Invalid` for a name that is none, no rights, all spaces without the right `admin` or `metrics`, or one user with it;
+    /// `Unavailable` when the file cannot be written; `Corrupt` when it cannot be read.
     pub fn create(&self, new: NewKey, now: Timestamp) -> Result<Issued> {
         check(&new)?;
         let secret = Secret::random()?;
@@ -135,6 +141,7 @@ impl Keyring {
             class: new.class,
             rights: new.rights,
             spaces: new.spaces,
+            user: new.user,
             created_at: now,
             expires_at: new.expires_at,
             revoked_at: None,
@@ -192,6 +199,7 @@ impl Keyring {
             class: entry.class,
             rights: entry.rights,
             spaces: entry.spaces,
+            user: entry.user,
         }))
     }
 
@@ -275,6 +283,7 @@ impl Row {
             sha256,
             rights: entry.rights.names().into_iter().map(str::to_owned).collect(),
             spaces: entry.spaces.only().map(|spaces| spaces.iter().map(ToString::to_string).collect()),
+            user: entry.user.as_ref().map(ToString::to_string),
             created_at: entry.created_at.as_micros(),
             expires_at: entry.expires_at.map(Timestamp::as_micros),
             revoked_at: entry.revoked_at.map(Timestamp::as_micros),
@@ -295,6 +304,7 @@ impl Row {
             class: Class::from_name(&self.class).ok_or_else(|| corrupt("a class is app or agent"))?,
             rights: Rights::new(rights.collect::<Result<Vec<_>>>()?),
             spaces: spaces.transpose()?.map_or(Within::All, Within::Only),
+            user: self.user.as_ref().map(UserId::new).transpose()?,
             created_at: Timestamp::from_micros(self.created_at)?,
             expires_at: time(self.expires_at)?,
             revoked_at: time(self.revoked_at)?,
@@ -311,6 +321,10 @@ fn check(new: &NewKey) -> Result<()> {
     }
     if new.rights == Rights::default() {
         return Err(Error::invalid("a key needs a right: read, write, erase, metrics or admin"));
+    }
+    let is_of_server = new.rights.include(Right::Admin) || new.rights.include(Right::Metrics);
+    if new.user.is_some() && is_of_server {
+        return Err(Error::invalid("a key of one user has neither the right admin nor metrics"));
     }
     let is_bound = new.spaces.only().is_some_and(|spaces| !spaces.is_empty());
     let reads = Right::Read;
@@ -380,6 +394,7 @@ mod tests {
             class: Class::Agent,
             rights: Rights::new(rights.iter().copied()),
             spaces: Within::Only(spaces),
+            user: None,
             expires_at: Some(at(100)),
         }
     }

@@ -1,6 +1,6 @@
 //! What a caller may do.
 
-use mnemal_core::{SpaceId, Within};
+use mnemal_core::{SpaceId, UserId, Within};
 
 /// One thing that a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,12 +110,14 @@ pub struct Principal {
     pub rights: Rights,
     /// Where.
     pub spaces: Within<Vec<SpaceId>>,
+    /// Whose memory is open there, where it is one user's: everything else does not exist.
+    pub user: Option<UserId>,
 }
 
 impl Principal {
     /// Returns one that may do everything everywhere, under a name.
     pub fn owner(id: &str) -> Self {
-        Self { id: id.to_owned(), class: Class::App, rights: Rights::all(), spaces: Within::All }
+        Self { id: id.to_owned(), class: Class::App, rights: Rights::all(), spaces: Within::All, user: None }
     }
 
     /// Whether it may know that a space is there.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::Uri;
 use jiff::tz::TimeZone;
 use mnemal::Memory;
-use mnemal_core::{SpaceId, Timestamp, Zone};
+use mnemal_core::{SpaceId, Timestamp, UserId, Zone};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
@@ -26,9 +26,13 @@ pub(crate) struct Call {
     pub(crate) host: Arc<Host>,
     pub(crate) principal: Principal,
     pub(crate) operation: &'static str,
+    /// The one user whose memory is meant: the key's, or that of the request.
+    pub(crate) user: Option<UserId>,
     /// What stands in the path, in the order of its names.
     pub(crate) path: Vec<String>,
     pub(crate) uri: Uri,
+    /// The address with what the route itself reads behind the question mark.
+    pub(crate) query: Uri,
     /// The body of a route that takes a document.
     pub(crate) body: Bytes,
     /// The body of a route that takes bytes as they come.
@@ -56,13 +60,21 @@ impl Call {
         let space = self.space()?;
         match self.host.open(&space).await {
             Err(problem) if problem.code() == "not_found" => Err(no_space(space.as_str())),
-            opened => opened,
+            opened => Ok(self.narrowed(opened?)),
+        }
+    }
+
+    /// Narrows a memory to the user that is meant, if it is one.
+    fn narrowed(&self, memory: Memory) -> Memory {
+        match &self.user {
+            Some(user) => memory.for_user(user.clone()),
+            None => memory,
         }
     }
 
     /// The same, and makes the space if it is not there.
     pub(crate) async fn memory_or_new(&self) -> Result<Memory, Problem> {
-        self.host.open_or_create(&self.space()?).await
+        Ok(self.narrowed(self.host.open_or_create(&self.space()?).await?))
     }
 
     /// Opens the space together with those that are read beside it: those that are named, and every always-on space, as far
@@ -99,7 +111,7 @@ impl Call {
     /// # Errors
     /// `invalid_request` for what is not known there.
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        match Query::try_from_uri(&self.uri) {
+        match Query::try_from_uri(&self.query) {
             Ok(Query(form)) => Ok(form),
             Err(refused) => Err(Problem::invalid(refused.body_text())),
         }

@@ -19,6 +19,7 @@ use tower::ServiceExt as _;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::auth::{Principal, Right};
+use crate::http::bounds;
 use crate::http::call::{Call, no_space};
 use crate::http::errand::{self, Errands};
 use crate::http::host::{Access, Host, Neighbour};
@@ -237,10 +238,13 @@ pub(crate) async fn called(
     }
     let headers = request.headers();
     let idempotency_key = idempotency_key(headers)?;
+    let (user, query) = bounds::asked(route, &principal, request.uri())?;
     let mut call = Call {
         host: Arc::clone(host),
         principal,
         operation: route.operation,
+        user,
+        query,
         path,
         uri: request.uri().clone(),
         body: Bytes::new(),
@@ -255,6 +259,7 @@ pub(crate) async fn called(
         Takes::Json(_) => {
             let said = is_json(headers);
             call.body = body::whole(request, time, host.settings.max_body_kb).await?;
+            bounds::of_body(&call.principal, &call.body)?;
             // An empty body is an empty document, whatever its type.
             if !call.body.is_empty() {
                 said?;

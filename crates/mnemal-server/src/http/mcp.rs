@@ -96,6 +96,10 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
     } else {
         host.open(&space).await.map_err(|_| no_space(space.as_str()))?
     };
+    let memory = match &principal.user {
+        Some(user) => memory.for_user(user.clone()),
+        None => memory,
+    };
     let reach = match (principal.may(Right::Write), principal.may(Right::Erase)) {
         (true, true) => Reach::Erasing,
         (true, false) => Reach::Writing,

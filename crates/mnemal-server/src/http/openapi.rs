@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::area;
 use crate::http::problem::{self, ProblemForm};
-use crate::http::route::{Gives, Needs, Route, Takes, names};
+use crate::http::route::{Gives, Needs, Route, Takes, USER, names};
 use crate::settings::ServerSettings;
 
 /// Returns the document of what these settings serve.
@@ -55,6 +55,12 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
         .collect();
     if let Some(form) = route.query {
         parameters.extend(query(&inlined(form)));
+    }
+    if route.takes_user() {
+        parameters.push(json!({
+            "name": USER, "in": "query", "required": false, "schema": {"type": "string"},
+            "description": "Only this user's memory: his records, and what was made of his words alone.",
+        }));
     }
     if route.changes() {
         let schema = json!({"type": "string", "minLength": 1, "maxLength": 200});

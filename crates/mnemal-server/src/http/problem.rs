@@ -20,6 +20,7 @@ const CODES: &[(&str, u16, &str)] = &[
     ("space_required", 400, "A space must be named"),
     ("unauthenticated", 401, "A key is needed"),
     ("right_missing", 403, "The key lacks a right"),
+    ("user_forbidden", 403, "The key is of another user"),
     ("origin_forbidden", 403, "Pages of this origin may not ask"),
     ("host_forbidden", 403, "The server does not answer to this name"),
     ("app_key_needed", 403, "Only a program that knows the user's words may do that"),

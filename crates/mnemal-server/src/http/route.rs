@@ -106,6 +106,8 @@ pub(crate) struct Route {
     pub(crate) aliases: Vec<&'static str>,
     /// What must be turned on.
     pub(crate) switch: Option<Switch>,
+    /// Whether it is of the space as a whole, which the memory of one user is not.
+    pub(crate) is_whole: bool,
 }
 
 impl Route {
@@ -128,6 +130,7 @@ impl Route {
             handle,
             aliases: Vec::new(),
             switch: None,
+            is_whole: false,
         }
     }
 
@@ -177,6 +180,12 @@ impl Route {
         self
     }
 
+    /// The same, for the memory of everybody alone.
+    pub(crate) fn whole(mut self) -> Self {
+        self.is_whole = true;
+        self
+    }
+
     pub(crate) fn switch(mut self, switch: Switch) -> Self {
         self.switch = Some(switch);
         self
@@ -195,9 +204,22 @@ impl Route {
 
     /// Returns the names that may stand behind the question mark.
     pub(crate) fn query_names(&self) -> Vec<String> {
-        let schema = self.query.map(openapi::inlined);
-        let fields = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-        fields.map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+        let mut names = self.query.map(fields).unwrap_or_default();
+        if self.takes_user() {
+            names.push(USER.to_owned());
+        }
+        names
+    }
+
+    /// Whether `user` behind the question mark narrows it to the memory of one user: every route of a space, but those whose
+    /// own form says whose records are meant, and those of the space as a whole.
+    pub(crate) fn takes_user(&self) -> bool {
+        let has = |form: Form| fields(form).iter().any(|name| name == USER);
+        let of_body = match self.takes {
+            Takes::Json(form) => has(form),
+            Takes::Nothing | Takes::Bytes(_) => false,
+        };
+        self.is_in_space() && !self.is_whole && !of_body && !self.query.is_some_and(has)
     }
 
     pub(crate) fn status(mut self, status: u16) -> Self {
@@ -216,6 +238,18 @@ impl Route {
     pub(crate) fn is_in_space(&self) -> bool {
         self.path.starts_with("/v1/spaces/{space}")
     }
+}
+
+/// The name of the one user whose memory is meant.
+pub(crate) const USER: &str = "user";
+
+/// Returns the names of the fields of a form, whichever of its kinds has them.
+fn fields(form: Form) -> Vec<String> {
+    let schema = openapi::inlined(form);
+    let kinds = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema.get(name)?.as_array());
+    let all = std::iter::once(&schema).chain(kinds.flatten());
+    let fields = all.filter_map(|schema| schema.get("properties")?.as_object());
+    fields.flat_map(|fields| fields.keys().cloned()).collect()
 }
 
 /// Mounts every route of the table; what is behind them is asked only by them.

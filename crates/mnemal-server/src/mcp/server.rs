@@ -81,7 +81,9 @@ pub(crate) struct Server {
 impl Server {
     pub(super) fn new(memory: Memory, options: &Options, ended: Ended) -> Self {
         let mut offers = options.profile.offers();
-        offers.retain(|offer| options.reach.allows(offer.tool));
+        let is_whole = memory.scope().user == mnemal_core::Within::All;
+        // A cycle looks at the words of all.
+        offers.retain(|offer| options.reach.allows(offer.tool) && (is_whole || offer.tool != Tool::Dream));
         let instructions = catalogue::instructions(&offers, &options.extra_instructions);
         let resources = match options.profile {
             Profile::Classic => Offered::KnowledgeGraph,

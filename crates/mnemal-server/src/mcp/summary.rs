@@ -22,9 +22,8 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         )
     })?;
     let gaps = memory.engine().refresh_summaries().await?;
-    let summaries = memory.summaries().await?;
-    let tree = match summaries.tree(&path, 1).await {
-        Ok(tree) => tree,
+    let tree = match memory.stored_tree(&path, 1).await {
+        Ok(tree) => tree.value,
         // Nothing was said yet.
         Err(error) if error.kind() == ErrorKind::NotFound && path == NodePath::Root => Vec::new(),
         Err(error) => return Err(error.into()),

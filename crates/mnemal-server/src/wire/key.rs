@@ -29,6 +29,9 @@ pub struct KeyForm {
     rights: Vec<&'static str>,
     /// Where; `null` for all spaces.
     spaces: Option<Vec<String>>,
+    /// The one user whose memory it opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
     /// When it was made.
     created_at: String,
     /// When it ends.
@@ -57,6 +60,7 @@ impl From<&KeyEntry> for KeyForm {
             class: entry.class.as_str(),
             rights: entry.rights.names(),
             spaces: entry.spaces.only().map(|spaces| spaces.iter().map(ToString::to_string).collect()),
+            user: entry.user.as_ref().map(ToString::to_string),
             created_at: entry.created_at.to_string(),
             expires_at: entry.expires_at.map(|at| at.to_string()),
             revoked_at: entry.revoked_at.map(|at| at.to_string()),

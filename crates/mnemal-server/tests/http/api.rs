@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, StatusCode};
 use mnemal::{Builder, Engine, Spaces, SystemClock};
-use mnemal_core::{Clock as _, SpaceId, Timestamp, Within};
+use mnemal_core::{Clock as _, SpaceId, Timestamp, UserId, Within};
 use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, CompatSettings, ServerSettings};
@@ -48,6 +48,18 @@ fn unhurried() -> ServerSettings {
     ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, compat, ..ServerSettings::default() }
 }
 
+fn new_key(class: Class, rights: &[Right], spaces: &[&str]) -> NewKey {
+    let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
+    NewKey {
+        name: "test".to_owned(),
+        class,
+        rights: Rights::new(rights.iter().copied()),
+        spaces: Within::Only(spaces),
+        user: None,
+        expires_at: None,
+    }
+}
+
 impl Api {
     pub(crate) fn new() -> Self {
         Self::with(unhurried(), AuthMode::Auto)
@@ -87,14 +99,16 @@ impl Api {
         spaces: &[&str],
         expires_at: Option<Timestamp>,
     ) -> Secret {
-        let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
-        let new = NewKey {
-            name: "test".to_owned(),
-            class,
-            rights: Rights::new(rights.iter().copied()),
-            spaces: Within::Only(spaces),
-            expires_at,
-        };
+        self.made(NewKey { expires_at, ..new_key(class, rights, spaces) })
+    }
+
+    /// Makes a key of one user.
+    pub(crate) fn key_of(&self, user: &str, rights: &[Right], spaces: &[&str]) -> Secret {
+        let user = Some(UserId::new(user).unwrap());
+        self.made(NewKey { user, ..new_key(Class::App, rights, spaces) })
+    }
+
+    fn made(&self, new: NewKey) -> Secret {
         self.keyring.create(new, SystemClock::default().now()).unwrap().secret
     }
 

@@ -29,7 +29,8 @@ pub(super) fn routes() -> Vec<Route> {
             "/api/kb/always-on",
             "Spaces that are always on.",
             (of::<Vec<KbForm>>, |call| Box::pin(async move { list(&call) })),
-        ),
+        )
+        .whole(),
         Route::post(
             "kb_ingest",
             "/api/kb/always-on/ingest",
@@ -43,6 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Brings a space up to date.",
             (of::<KbNameForm>, of::<JobForm>, |call| Box::pin(consolidate(call))),
         )
+        .whole()
         .status(202),
         Route::get(
             "kb_memories",

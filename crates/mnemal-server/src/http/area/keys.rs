@@ -1,7 +1,7 @@
 //! Keys: made, listed, revoked.
 
 use hyper::Method;
-use mnemal_core::{Error, SpaceId, Within};
+use mnemal_core::{Error, SpaceId, UserId, Within};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -56,6 +56,9 @@ struct NewKeyForm {
     /// The spaces that it may know; all for a key with the right `admin` or `metrics` alone.
     #[serde(default)]
     spaces: Option<Vec<String>>,
+    /// The one user whose memory it opens; that of everybody without it.
+    #[serde(default)]
+    user: Option<String>,
     /// When it ends.
     #[serde(default)]
     expires_at: Option<String>,
@@ -78,6 +81,7 @@ fn create(call: &Call) -> Result<Reply, Problem> {
         class: class.ok_or_else(|| Problem::invalid("a class is app or agent"))?,
         rights: Rights::new(form.rights.iter().map(right).collect::<Result<Vec<_>, _>>()?),
         spaces: spaces.transpose()?.map_or(Within::All, Within::Only),
+        user: form.user.map(UserId::new).transpose()?,
         expires_at: call.time_ahead("expires_at", form.expires_at.as_deref())?,
         name: form.name,
     };

@@ -216,6 +216,12 @@ struct Owner {
 }
 
 impl Owner {
+    /// Takes the owners of a request: user, agent, app and run. A key of one user says the user by itself.
+    fn of(call: &Call, [user, agent, app, run]: [Option<String>; 4]) -> Self {
+        let user = user.or_else(|| call.principal.user.as_ref().map(ToString::to_string));
+        Self { user, agent, app, run }
+    }
+
     /// Reads the owners that `filters` names beside those of the request, and nothing else.
     fn with_filters(mut self, filters: Option<&Value>) -> Result<Self, Problem> {
         for (name, value) in filters.and_then(Value::as_object).into_iter().flatten() {
@@ -424,7 +430,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     let form: Mem0AddForm = call.body()?;
     let call = inside(call)?;
     expected(form.output_format.as_deref(), form.version.as_deref(), None)?;
-    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let owner = Owner::of(&call, [form.user_id, form.agent_id, form.app_id, form.run_id]);
     let owner = owner.with_filters(form.filters.as_ref())?.named()?;
     let (user, agent, run) = (
         owner.user.as_deref().map(UserId::new).transpose()?,
@@ -581,7 +587,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let query: ListQuery = call.query()?;
     let call = inside(call)?;
     let limit = limit(query.limit, query.top_k)?;
-    let owner = Owner { user: query.user_id, agent: query.agent_id, app: query.app_id, run: query.run_id };
+    let owner = Owner::of(&call, [query.user_id, query.agent_id, query.app_id, query.run_id]);
     let condition = condition(&owner, filters(query.filters.as_deref())?.as_ref())?;
     let memory = call.memory_or_new().await?;
     let found = passing(&call, &memory, &condition).await?;
@@ -629,7 +635,7 @@ async fn find(call: Call) -> Result<Reply, Problem> {
     expected(form.output_format.as_deref(), None, form.show_expired)?;
     latest(form.latest_only)?;
     let pages = Pages::read(&query)?;
-    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let owner = Owner::of(&call, [form.user_id, form.agent_id, form.app_id, form.run_id]);
     let mut condition = condition(&owner, form.filters.as_ref())?;
     for (name, day, operator) in
         [("start_date", &form.start_date, "gte"), ("end_date", &form.end_date, "lte")]
@@ -682,7 +688,7 @@ async fn search(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::invalid("threshold: a number from 0 to 1 is meant"));
     }
     let limit = limit(form.limit, form.top_k)?;
-    let owner = Owner { user: form.user_id, agent: form.agent_id, app: form.app_id, run: form.run_id };
+    let owner = Owner::of(&call, [form.user_id, form.agent_id, form.app_id, form.run_id]);
     let mut condition = condition(&owner, form.filters.as_ref())?;
     if let Some(metadata) = &form.metadata {
         condition = condition.and(Condition::of_metadata(metadata, "metadata")?);
@@ -877,7 +883,7 @@ async fn erase(memory: &Memory, condition: &Condition) -> Result<(), Problem> {
 async fn erase_all(call: Call) -> Result<Reply, Problem> {
     let query: OwnerQuery = call.query()?;
     let call = inside(call)?;
-    let owner = Owner { user: query.user_id, agent: query.agent_id, app: query.app_id, run: query.run_id };
+    let owner = Owner::of(&call, [query.user_id, query.agent_id, query.app_id, query.run_id]);
     let owner = owner.with_filters(filters(query.filters.as_deref())?.as_ref())?.named()?;
     erase(&call.memory_or_new().await?, &owner.condition()).await?;
     Reply::ok(&Mem0DoneForm { message: "All relevant memories deleted".to_owned() })

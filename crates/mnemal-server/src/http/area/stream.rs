@@ -37,6 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             "What is stored, changed and done, as it happens; ids only.",
             (of::<Value>, |call| Box::pin(stream(call))),
         )
+        .whole()
         .gives("text/event-stream"),
     ]
 }

@@ -94,7 +94,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let path: NodePath = query.key.as_deref().unwrap_or("root").parse()?;
     let stale = memory.engine().refresh_summaries().await?;
-    let found = memory.summaries().await?.tree(&path, DEPTH).await?;
+    let found = memory.stored_tree(&path, DEPTH).await?.value;
     let (items, next_cursor) = page.cut(&memory, found.iter().map(SummaryForm::new));
     Reply::ok(&PageForm { items, next_cursor, gaps: gaps(&stale) })
 }
@@ -105,5 +105,5 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     let path: NodePath = name.parse().map_err(|_| Problem::not_found(format!("no summary {name:?}")))?;
     // One that is behind says so itself.
     let _stale = memory.engine().refresh_summaries().await?;
-    Reply::ok(&SummaryForm::new(&memory.summaries().await?.get(&path).await?))
+    Reply::ok(&SummaryForm::new(&memory.summary(&path, None).await?.value))
 }

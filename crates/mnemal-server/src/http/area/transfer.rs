@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/import",
             "Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise.",
             (of::<ImportedForm>, of::<ImportedForm>, |call| Box::pin(import(call))),
-        )
+        ).whole()
         .takes(JSONL)
         .query(of::<ImportQuery>),
         Route::get(
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/export",
             "Everything, without loss, as JSON lines.",
             (of::<ImportedForm>, |call| Box::pin(export(call))),
-        )
+        ).whole()
         .gives(JSONL),
     ]
 }

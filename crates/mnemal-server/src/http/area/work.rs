@@ -34,19 +34,22 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/extract",
             "Reads notes and facts in what is new in the log.",
             (of::<NothingForm>, of::<JobForm>, |call| Box::pin(extract(call))),
-        ),
+        )
+        .whole(),
         job(
             "consolidate",
             "/v1/spaces/{space}/consolidate",
             "Brings facts, summaries and notes up to date.",
             (of::<NothingForm>, of::<JobForm>, |call| Box::pin(consolidate(call))),
-        ),
+        )
+        .whole(),
         job(
             "dream",
             "/v1/spaces/{space}/dream",
             "Looks over the notes; with `dry_run` only says what it would do.",
             (of::<DreamForm>, of::<JobForm>, |call| Box::pin(dream(call))),
-        ),
+        )
+        .whole(),
         Route::post(
             "session_compress",
             "/v1/spaces/{space}/sessions/{session}/compress",
@@ -60,7 +63,8 @@ pub(super) fn routes() -> Vec<Route> {
             (of::<JobsForm>, |call| {
                 Box::pin(async move { Reply::ok(&JobsForm { items: call.host.jobs.list(&call.space()?) }) })
             }),
-        ),
+        )
+        .whole(),
         Route::get(
             "job_get",
             "/v1/spaces/{space}/jobs/{id}",
@@ -68,7 +72,8 @@ pub(super) fn routes() -> Vec<Route> {
             (of::<JobForm>, |call| {
                 Box::pin(async move { Reply::ok(&call.host.jobs.get(&call.space()?, call.name(1))?) })
             }),
-        ),
+        )
+        .whole(),
     ]
 }
 

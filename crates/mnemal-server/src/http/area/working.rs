@@ -238,7 +238,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 /// Returns the view that owns a path: a program names its namespace itself, and may write in any of the space.
 fn owner(memory: &Memory, path: &str) -> Result<WorkingMemory, Problem> {
     let key = if path.contains('/') { WorkingKey::new(path)? } else { working(memory)?.key(path)? };
-    Ok(memory.engine().working(key.namespace())?)
+    Ok(memory.working_in(key.namespace())?)
 }
 
 async fn put(call: Call) -> Result<Reply, Problem> {
