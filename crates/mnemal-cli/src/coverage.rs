@@ -53,9 +53,15 @@ const CARRIED: &[&str] = &[
     "dream",
     "entity forget Ada",
     "entity list",
+    "entity merge Ada Ulf",
     "entity path Ada Ulf",
+    "entity rename Ada Ulla",
     "entity show Ada",
+    "entity split Ada Ulf",
+    "fact add Ada likes tea",
+    "fact invalidate fct_1",
     "fact list",
+    "undo evt_1",
     "feedback rcl_00000000000000000000000000 line useful",
     "forget evt_1",
     "learning list",
@@ -138,10 +144,6 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
     }
     // What has no route needs no less than what is like it.
     for (line, right) in [
-        ("undo evt_1", Right::Write),
-        ("fact add Ada likes tea", Right::Write),
-        ("fact invalidate fct_1", Right::Write),
-        ("entity merge Ada Ulf", Right::Write),
         ("memory pin key", Right::Write),
         ("memory forget Ada", Right::Erase),
         ("entity suggestions", Right::Read),

@@ -129,6 +129,11 @@ Decided = TypedDict('Decided', {
     "id": 'str',
 }, total=False)
 
+Decision = TypedDict('Decision', {
+    "event_id": 'str',
+    "text": 'str',
+}, total=False)
+
 DeleteFilter = TypedDict('DeleteFilter', {
     "category": 'str | None',
     "kind": 'str | None',
@@ -143,6 +148,11 @@ DeleteMemories = TypedDict('DeleteMemories', {
 
 Dream = TypedDict('Dream', {
     "dry_run": 'bool',
+}, total=False)
+
+EndFact = TypedDict('EndFact', {
+    "at": 'str | None',
+    "wrong": 'bool',
 }, total=False)
 
 Entity = TypedDict('Entity', {
@@ -343,6 +353,7 @@ IssuedKey = TypedDict('IssuedKey', {
     "rights": 'list[str]',
     "secret": 'str',
     "spaces": 'list[str] | None',
+    "user": 'str | None',
 }, total=False)
 
 JobForm = TypedDict('JobForm', {
@@ -402,6 +413,7 @@ Key = TypedDict('Key', {
     "revoked_at": 'str | None',
     "rights": 'list[str]',
     "spaces": 'list[str] | None',
+    "user": 'str | None',
 }, total=False)
 
 Keys = TypedDict('Keys', {
@@ -636,6 +648,10 @@ MemoryToolOutput = TypedDict('MemoryToolOutput', {
     "output": 'str',
 }, total=False)
 
+MergeEntity = TypedDict('MergeEntity', {
+    "into": 'str',
+}, total=False)
+
 Messages = TypedDict('Messages', {
     "agent": 'str | None',
     "channel": 'str | None',
@@ -666,12 +682,22 @@ NewEvent = TypedDict('NewEvent', {
     "user": 'str | None',
 }, total=False)
 
+NewFact = TypedDict('NewFact', {
+    "object": 'str',
+    "predicate": 'str',
+    "since": 'str | None',
+    "subject": 'str',
+    "topic": 'str | None',
+    "until": 'str | None',
+}, total=False)
+
 NewKey = TypedDict('NewKey', {
     "class": 'str | None',
     "expires_at": 'str | None',
     "name": 'str',
     "rights": 'list[str]',
     "spaces": 'list[str] | None',
+    "user": 'str | None',
 }, total=False)
 
 NewMemory = TypedDict('NewMemory', {
@@ -861,6 +887,10 @@ Released = TypedDict('Released', {
     "id": 'str',
 }, total=False)
 
+RenameEntity = TypedDict('RenameEntity', {
+    "name": 'str',
+}, total=False)
+
 ScorePart = TypedDict('ScorePart', {
     "normalised": 'float',
     "raw": 'float',
@@ -926,6 +956,10 @@ Space = TypedDict('Space', {
 
 Spaces = TypedDict('Spaces', {
     "items": 'list[Space]',
+}, total=False)
+
+SplitEntity = TypedDict('SplitEntity', {
+    "part": 'str',
 }, total=False)
 
 Stats = TypedDict('Stats', {
@@ -1032,6 +1066,10 @@ Turn = TypedDict('Turn', {
     "tool_calls": 'list[dict[str, Any]] | None',
 }, total=False)
 
+Undo = TypedDict('Undo', {
+
+}, total=False)
+
 Verify = TypedDict('Verify', {
     "text": 'str | None',
 }, total=False)
@@ -1131,11 +1169,14 @@ class Operations:
     def category_list(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Categories:
         """Categories with how many memories hold in each."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/categories", space),
+            query={"user": user},
         )
 
     def consolidate(
@@ -1177,18 +1218,36 @@ class Operations:
             body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "tool": tool, "user": user},
         )
 
+    def decision_undo(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Takes a decision back: about a fact, a name, a merge, a note, or of the dream."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/decisions/{id}/undo", space, id_),
+            query={"user": user},
+            body={},
+            idempotency_key=idempotency_key,
+        )
+
     def diff(
         self,
         space: str,
         *,
         from_: str | None = None,
         to: str | None = None,
+        user: str | None = None,
     ) -> Changes:
         """What came to be believed between two moments, was dropped or changed."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/diff", space),
-            query={"from": from_, "to": to},
+            query={"from": from_, "to": to, "user": user},
         )
 
     def dream(
@@ -1215,12 +1274,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """Facts that lead to somebody or something else."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/edges", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def entity_events(
@@ -1232,12 +1292,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfEvent:
         """The events that name it, oldest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/events", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def entity_facts(
@@ -1249,12 +1310,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """What is said of it."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/facts", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def entity_forget(
@@ -1262,12 +1324,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases every event that names it."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/entities/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -1280,12 +1344,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> Portrait:
         """What is known of one, by id or name."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def entity_list(
@@ -1298,12 +1363,67 @@ class Operations:
         limit: int | None = None,
         q: str | None = None,
         type_: str | None = None,
+        user: str | None = None,
     ) -> PageOfEntity:
         """Whom and what it knows, most often named first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities", space),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "q": q, "type": type_},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "q": q, "type": type_, "user": user},
+        )
+
+    def entity_merge(
+        self,
+        space: str,
+        id_: str,
+        into: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that two are one."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/merge", space, id_),
+            query={"user": user},
+            body={"into": into},
+            idempotency_key=idempotency_key,
+        )
+
+    def entity_rename(
+        self,
+        space: str,
+        id_: str,
+        name: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Shows one by another name from now on."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/rename", space, id_),
+            query={"user": user},
+            body={"name": name},
+            idempotency_key=idempotency_key,
+        )
+
+    def entity_split(
+        self,
+        space: str,
+        id_: str,
+        part: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that two that were taken for one are two, and stay two."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/split", space, id_),
+            query={"user": user},
+            body={"part": part},
+            idempotency_key=idempotency_key,
         )
 
     def entity_timeline(
@@ -1315,12 +1435,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """What held of it and what holds, oldest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/timeline", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def event_add(
@@ -1356,12 +1477,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases an event."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/events/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -1369,11 +1492,14 @@ class Operations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Event:
         """An event."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/events/{id}", space, id_),
+            query={"user": user},
         )
 
     def event_list(
@@ -1403,12 +1529,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Released:
         """Lets what a rule holds back be used, at its own level."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -1437,15 +1565,59 @@ class Operations:
             idempotency_key=idempotency_key,
         )
 
+    def fact_add(
+        self,
+        space: str,
+        object: str,
+        predicate: str,
+        subject: str,
+        *,
+        since: str | None = None,
+        topic: str | None = None,
+        until: str | None = None,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that something is so, as the user's decision; what it contradicts is over."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/facts", space),
+            query={"user": user},
+            body={"object": object, "predicate": predicate, "since": since, "subject": subject, "topic": topic, "until": until},
+            idempotency_key=idempotency_key,
+        )
+
+    def fact_end(
+        self,
+        space: str,
+        id_: str,
+        *,
+        at: str | None = None,
+        wrong: bool | None = None,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that a fact is over, or that it never was so."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/facts/{id}/end", space, id_),
+            query={"user": user},
+            body={"at": at, "wrong": wrong},
+            idempotency_key=idempotency_key,
+        )
+
     def fact_get(
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Fact:
         """A fact."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/facts/{id}", space, id_),
+            query={"user": user},
         )
 
     def fact_list(
@@ -1459,12 +1631,13 @@ class Operations:
         limit: int | None = None,
         predicate: str | None = None,
         subject: str | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """Facts that hold."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/facts", space),
-            query={"as_of": as_of, "believed_at": believed_at, "current": current, "cursor": cursor, "limit": limit, "predicate": predicate, "subject": subject},
+            query={"as_of": as_of, "believed_at": believed_at, "current": current, "cursor": cursor, "limit": limit, "predicate": predicate, "subject": subject, "user": user},
         )
 
     def forget(
@@ -1474,12 +1647,14 @@ class Operations:
         *,
         confirm_token: str | None = None,
         dry_run: bool | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases in every layer; what is no single record or key is previewed first."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/forget", space),
+            query={"user": user},
             body={"confirm_token": confirm_token, "dry_run": dry_run, "selector": selector},
             idempotency_key=idempotency_key,
         )
@@ -1493,12 +1668,13 @@ class Operations:
         center: str | None = None,
         depth: int | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> Graph:
         """Nodes and edges for drawing."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/graph", space),
-            query={"as_of": as_of, "believed_at": believed_at, "center": center, "depth": depth, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "center": center, "depth": depth, "limit": limit, "user": user},
         )
 
     def health_live(
@@ -1545,12 +1721,14 @@ class Operations:
         *,
         source: str | None = None,
         title: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> JobForm:
         """Reads a text in, as a document; the same text is read once."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/ingest", space),
+            query={"user": user},
             body={"source": source, "text": text, "title": title},
             idempotency_key=idempotency_key,
         )
@@ -1702,13 +1880,14 @@ class Operations:
         class_: str | None = None,
         expires_at: str | None = None,
         spaces: list[str] | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> IssuedKey:
         """Makes a key; it is shown this once."""
         return self._call(
             "POST",
             _path("/v1/keys"),
-            body={"class": class_, "expires_at": expires_at, "name": name, "rights": rights, "spaces": spaces},
+            body={"class": class_, "expires_at": expires_at, "name": name, "rights": rights, "spaces": spaces, "user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2011,12 +2190,14 @@ class Operations:
         *,
         confirm_token: str | None = None,
         dry_run: bool | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases the memories that pass a filter; previewed first."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/delete", space),
+            query={"user": user},
             body={"confirm_token": confirm_token, "dry_run": dry_run, "filter": filter},
             idempotency_key=idempotency_key,
         )
@@ -2038,7 +2219,7 @@ class Operations:
         writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
-        """Stores a memory as a note of the agent's."""
+        """Stores a memory as a note of the agent's; under a key that is in use, what is not said stays as it is."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories", space),
@@ -2051,12 +2232,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Puts it away; it can be restored."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/archive", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2066,12 +2249,14 @@ class Operations:
         id_: str,
         sha256: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Makes it the user's own, whose exact words a person saw."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/confirm", space, id_),
+            query={"user": user},
             body={"sha256": sha256},
             idempotency_key=idempotency_key,
         )
@@ -2089,12 +2274,14 @@ class Operations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         writer: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Makes a new version of it; one without a key is stored anew, and the old one put away."""
         return self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
             body={"category": category, "content": content, "if_version": if_version, "importance": importance, "metadata": metadata, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
@@ -2104,12 +2291,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases it."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2118,12 +2307,14 @@ class Operations:
         space: str,
         key: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases every version of it."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2131,33 +2322,42 @@ class Operations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Memory:
         """A memory, by its id or that of its event."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
         )
 
     def memory_get_by_key(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Memory:
         """A memory, by its key."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
+            query={"user": user},
         )
 
     def memory_history(
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> PageOfMemory:
         """Its versions, newest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/{id}/history", space, id_),
+            query={"user": user},
         )
 
     def memory_list(
@@ -2214,12 +2414,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Says that it is wrong."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/reject", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2228,12 +2430,14 @@ class Operations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Takes it back out."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/restore", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2251,12 +2455,14 @@ class Operations:
         old_str: str | None = None,
         path: str | None = None,
         view_range: list[int] | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryToolOutput:
         """Carries out one command of the memory tool that models are trained with."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/memory-tool", space),
+            query={"user": user},
             body={"command": command, "file_text": file_text, "insert_line": insert_line, "insert_text": insert_text, "new_path": new_path, "new_str": new_str, "old_path": old_path, "old_str": old_str, "path": path, "view_range": view_range},
             idempotency_key=idempotency_key,
         )
@@ -2361,12 +2567,14 @@ class Operations:
         item_id: str,
         verdict: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Feedback:
         """Says what an item of an earlier context was found to be."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/recalls/{id}/feedback", space, id_),
+            query={"user": user},
             body={"item_id": item_id, "verdict": verdict},
             idempotency_key=idempotency_key,
         )
@@ -2375,11 +2583,14 @@ class Operations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Receipt:
         """The account of an earlier context."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
+            query={"user": user},
         )
 
     def recall_verify(
@@ -2388,11 +2599,13 @@ class Operations:
         id_: str,
         *,
         text: str | None = None,
+        user: str | None = None,
     ) -> Check:
         """Checks the account of an earlier context against the log, and against its text."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/recalls/{id}/verify", space, id_),
+            query={"user": user},
             body={"text": text},
         )
 
@@ -2418,12 +2631,13 @@ class Operations:
         max_hops: int | None = None,
         relation: str | None = None,
         to: str | None = None,
+        user: str | None = None,
     ) -> Relationships:
         """How somebody is connected: around him, or to another."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/relationships", space),
-            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to},
+            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to, "user": user},
         )
 
     def session_compress(
@@ -2434,12 +2648,14 @@ class Operations:
         budget_tokens: int | None = None,
         if_due: bool | None = None,
         keep_last: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Compressed:
         """Makes its old turns one entry of its timeline; nothing is lost."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/sessions/{session}/compress", space, session),
+            query={"user": user},
             body={"budget_tokens": budget_tokens, "if_due": if_due, "keep_last": keep_last},
             idempotency_key=idempotency_key,
         )
@@ -2449,12 +2665,14 @@ class Operations:
         space: str,
         session: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases everything said in it."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/sessions/{session}", space, session),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2462,11 +2680,14 @@ class Operations:
         self,
         space: str,
         session: str,
+        *,
+        user: str | None = None,
     ) -> Session:
         """A conversation."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}", space, session),
+            query={"user": user},
         )
 
     def session_list(
@@ -2475,12 +2696,13 @@ class Operations:
         *,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfSession:
         """Conversations, newest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions", space),
-            query={"cursor": cursor, "limit": limit},
+            query={"cursor": cursor, "limit": limit, "user": user},
         )
 
     def session_messages(
@@ -2489,12 +2711,13 @@ class Operations:
         session: str,
         *,
         last: int | None = None,
+        user: str | None = None,
     ) -> PageOfEvent:
         """Its last turns, oldest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
-            query={"last": last},
+            query={"last": last, "user": user},
         )
 
     def space_create(
@@ -2516,11 +2739,14 @@ class Operations:
     def space_get(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Space:
         """What a list shows of it."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}", space),
+            query={"user": user},
         )
 
     def space_list(
@@ -2537,13 +2763,14 @@ class Operations:
         space: str,
         *,
         confirm: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Removes it for good, with all its files."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}", space),
-            query={"confirm": confirm},
+            query={"confirm": confirm, "user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2553,12 +2780,14 @@ class Operations:
         *,
         always_on: bool | None = None,
         consolidate_interval_mins: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Changes what is set of it."""
         return self._call(
             "PATCH",
             _path("/v1/spaces/{space}", space),
+            query={"user": user},
             body={"always_on": always_on, "consolidate_interval_mins": consolidate_interval_mins},
             idempotency_key=idempotency_key,
         )
@@ -2566,22 +2795,28 @@ class Operations:
     def stats(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Stats:
         """What it holds, and how its layers are."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
+            query={"user": user},
         )
 
     def summary_get(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Summary:
         """A summary."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/summaries/{key}", space, key),
+            query={"user": user},
         )
 
     def summary_list(
@@ -2591,12 +2826,13 @@ class Operations:
         cursor: str | None = None,
         key: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfSummary:
         """The tree of summaries, the root first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/summaries", space),
-            query={"cursor": cursor, "key": key, "limit": limit},
+            query={"cursor": cursor, "key": key, "limit": limit, "user": user},
         )
 
     def topic_list(
@@ -2607,12 +2843,13 @@ class Operations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfTopic:
         """What is talked about, most often first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/topics", space),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     def version(
@@ -2630,12 +2867,13 @@ class Operations:
         id_: str,
         *,
         recall: str | None = None,
+        user: str | None = None,
     ) -> Why:
         """The words on which a record rests, and what an earlier context made of it."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/why/{id}", space, id_),
-            query={"recall": recall},
+            query={"recall": recall, "user": user},
         )
 
     def why_not(
@@ -2644,23 +2882,27 @@ class Operations:
         id_: str,
         *,
         query: str | None = None,
+        user: str | None = None,
     ) -> WhyNot:
         """Why a context for a question does not have a record."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/why-not/{id}", space, id_),
-            query={"query": query},
+            query={"query": query, "user": user},
         )
 
     def working_get(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Working:
         """An entry."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
         )
 
     def working_list(
@@ -2670,12 +2912,13 @@ class Operations:
         cursor: str | None = None,
         limit: int | None = None,
         prefix: str | None = None,
+        user: str | None = None,
     ) -> PageOfWorkingItem:
         """Entries below a prefix, without their values."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/working", space),
-            query={"cursor": cursor, "limit": limit, "prefix": prefix},
+            query={"cursor": cursor, "limit": limit, "prefix": prefix, "user": user},
         )
 
     def working_put(
@@ -2687,12 +2930,14 @@ class Operations:
         category: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> WorkingKept:
         """Keeps a text for a while; the same key replaces it."""
         return self._call(
             "PUT",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
             body={"category": category, "tags": tags, "ttl_secs": ttl_secs, "value": value},
             idempotency_key=idempotency_key,
         )
@@ -2702,12 +2947,14 @@ class Operations:
         space: str,
         key: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> WorkingRemoved:
         """Removes the entry, and what is below it."""
         return self._call(
             "DELETE",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2719,11 +2966,13 @@ class Operations:
         prefix: str | None = None,
         query: str | None = None,
         tags: list[str] | None = None,
+        user: str | None = None,
     ) -> PageOfWorkingItem:
         """Entries whose words fit, best first, without their values."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/working/search", space),
+            query={"user": user},
             body={"category": category, "prefix": prefix, "query": query, "tags": tags},
         )
 
@@ -2738,11 +2987,14 @@ class AsyncOperations:
     async def category_list(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Categories:
         """Categories with how many memories hold in each."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/categories", space),
+            query={"user": user},
         )
 
     async def consolidate(
@@ -2784,18 +3036,36 @@ class AsyncOperations:
             body={"as_of": as_of, "believed_at": believed_at, "budget_tokens": budget_tokens, "channel": channel, "explain": explain, "format": format, "query": query, "sections": sections, "session": session, "skip_injected": skip_injected, "spaces": spaces, "tool": tool, "user": user},
         )
 
+    async def decision_undo(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Takes a decision back: about a fact, a name, a merge, a note, or of the dream."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/decisions/{id}/undo", space, id_),
+            query={"user": user},
+            body={},
+            idempotency_key=idempotency_key,
+        )
+
     async def diff(
         self,
         space: str,
         *,
         from_: str | None = None,
         to: str | None = None,
+        user: str | None = None,
     ) -> Changes:
         """What came to be believed between two moments, was dropped or changed."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/diff", space),
-            query={"from": from_, "to": to},
+            query={"from": from_, "to": to, "user": user},
         )
 
     async def dream(
@@ -2822,12 +3092,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """Facts that lead to somebody or something else."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/edges", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def entity_events(
@@ -2839,12 +3110,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfEvent:
         """The events that name it, oldest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/events", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def entity_facts(
@@ -2856,12 +3128,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """What is said of it."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/facts", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def entity_forget(
@@ -2869,12 +3142,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases every event that names it."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/entities/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2887,12 +3162,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> Portrait:
         """What is known of one, by id or name."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def entity_list(
@@ -2905,12 +3181,67 @@ class AsyncOperations:
         limit: int | None = None,
         q: str | None = None,
         type_: str | None = None,
+        user: str | None = None,
     ) -> PageOfEntity:
         """Whom and what it knows, most often named first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities", space),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "q": q, "type": type_},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "q": q, "type": type_, "user": user},
+        )
+
+    async def entity_merge(
+        self,
+        space: str,
+        id_: str,
+        into: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that two are one."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/merge", space, id_),
+            query={"user": user},
+            body={"into": into},
+            idempotency_key=idempotency_key,
+        )
+
+    async def entity_rename(
+        self,
+        space: str,
+        id_: str,
+        name: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Shows one by another name from now on."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/rename", space, id_),
+            query={"user": user},
+            body={"name": name},
+            idempotency_key=idempotency_key,
+        )
+
+    async def entity_split(
+        self,
+        space: str,
+        id_: str,
+        part: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that two that were taken for one are two, and stay two."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/entities/{id}/split", space, id_),
+            query={"user": user},
+            body={"part": part},
+            idempotency_key=idempotency_key,
         )
 
     async def entity_timeline(
@@ -2922,12 +3253,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """What held of it and what holds, oldest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/entities/{id}/timeline", space, id_),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def event_add(
@@ -2963,12 +3295,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases an event."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/events/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -2976,11 +3310,14 @@ class AsyncOperations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Event:
         """An event."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/events/{id}", space, id_),
+            query={"user": user},
         )
 
     async def event_list(
@@ -3010,12 +3347,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Released:
         """Lets what a rule holds back be used, at its own level."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/events/{id}/release", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3044,15 +3383,59 @@ class AsyncOperations:
             idempotency_key=idempotency_key,
         )
 
+    async def fact_add(
+        self,
+        space: str,
+        object: str,
+        predicate: str,
+        subject: str,
+        *,
+        since: str | None = None,
+        topic: str | None = None,
+        until: str | None = None,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that something is so, as the user's decision; what it contradicts is over."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/facts", space),
+            query={"user": user},
+            body={"object": object, "predicate": predicate, "since": since, "subject": subject, "topic": topic, "until": until},
+            idempotency_key=idempotency_key,
+        )
+
+    async def fact_end(
+        self,
+        space: str,
+        id_: str,
+        *,
+        at: str | None = None,
+        wrong: bool | None = None,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """Says that a fact is over, or that it never was so."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/facts/{id}/end", space, id_),
+            query={"user": user},
+            body={"at": at, "wrong": wrong},
+            idempotency_key=idempotency_key,
+        )
+
     async def fact_get(
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Fact:
         """A fact."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/facts/{id}", space, id_),
+            query={"user": user},
         )
 
     async def fact_list(
@@ -3066,12 +3449,13 @@ class AsyncOperations:
         limit: int | None = None,
         predicate: str | None = None,
         subject: str | None = None,
+        user: str | None = None,
     ) -> PageOfFact:
         """Facts that hold."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/facts", space),
-            query={"as_of": as_of, "believed_at": believed_at, "current": current, "cursor": cursor, "limit": limit, "predicate": predicate, "subject": subject},
+            query={"as_of": as_of, "believed_at": believed_at, "current": current, "cursor": cursor, "limit": limit, "predicate": predicate, "subject": subject, "user": user},
         )
 
     async def forget(
@@ -3081,12 +3465,14 @@ class AsyncOperations:
         *,
         confirm_token: str | None = None,
         dry_run: bool | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases in every layer; what is no single record or key is previewed first."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/forget", space),
+            query={"user": user},
             body={"confirm_token": confirm_token, "dry_run": dry_run, "selector": selector},
             idempotency_key=idempotency_key,
         )
@@ -3100,12 +3486,13 @@ class AsyncOperations:
         center: str | None = None,
         depth: int | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> Graph:
         """Nodes and edges for drawing."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/graph", space),
-            query={"as_of": as_of, "believed_at": believed_at, "center": center, "depth": depth, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "center": center, "depth": depth, "limit": limit, "user": user},
         )
 
     async def health_live(
@@ -3152,12 +3539,14 @@ class AsyncOperations:
         *,
         source: str | None = None,
         title: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> JobForm:
         """Reads a text in, as a document; the same text is read once."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/ingest", space),
+            query={"user": user},
             body={"source": source, "text": text, "title": title},
             idempotency_key=idempotency_key,
         )
@@ -3309,13 +3698,14 @@ class AsyncOperations:
         class_: str | None = None,
         expires_at: str | None = None,
         spaces: list[str] | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> IssuedKey:
         """Makes a key; it is shown this once."""
         return await self._call(
             "POST",
             _path("/v1/keys"),
-            body={"class": class_, "expires_at": expires_at, "name": name, "rights": rights, "spaces": spaces},
+            body={"class": class_, "expires_at": expires_at, "name": name, "rights": rights, "spaces": spaces, "user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3618,12 +4008,14 @@ class AsyncOperations:
         *,
         confirm_token: str | None = None,
         dry_run: bool | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases the memories that pass a filter; previewed first."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/delete", space),
+            query={"user": user},
             body={"confirm_token": confirm_token, "dry_run": dry_run, "filter": filter},
             idempotency_key=idempotency_key,
         )
@@ -3645,7 +4037,7 @@ class AsyncOperations:
         writer: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
-        """Stores a memory as a note of the agent's."""
+        """Stores a memory as a note of the agent's; under a key that is in use, what is not said stays as it is."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories", space),
@@ -3658,12 +4050,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Puts it away; it can be restored."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/archive", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3673,12 +4067,14 @@ class AsyncOperations:
         id_: str,
         sha256: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Makes it the user's own, whose exact words a person saw."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/confirm", space, id_),
+            query={"user": user},
             body={"sha256": sha256},
             idempotency_key=idempotency_key,
         )
@@ -3696,12 +4092,14 @@ class AsyncOperations:
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
         writer: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Stored:
         """Makes a new version of it; one without a key is stored anew, and the old one put away."""
         return await self._call(
             "PATCH",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
             body={"category": category, "content": content, "if_version": if_version, "importance": importance, "metadata": metadata, "tags": tags, "ttl_secs": ttl_secs, "writer": writer},
             idempotency_key=idempotency_key,
         )
@@ -3711,12 +4109,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases it."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3725,12 +4125,14 @@ class AsyncOperations:
         space: str,
         key: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases every version of it."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3738,33 +4140,42 @@ class AsyncOperations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Memory:
         """A memory, by its id or that of its event."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/{id}", space, id_),
+            query={"user": user},
         )
 
     async def memory_get_by_key(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Memory:
         """A memory, by its key."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/by-key/{key}", space, key),
+            query={"user": user},
         )
 
     async def memory_history(
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> PageOfMemory:
         """Its versions, newest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/memories/{id}/history", space, id_),
+            query={"user": user},
         )
 
     async def memory_list(
@@ -3821,12 +4232,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Says that it is wrong."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/reject", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3835,12 +4248,14 @@ class AsyncOperations:
         space: str,
         id_: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decided:
         """Takes it back out."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memories/{id}/restore", space, id_),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -3858,12 +4273,14 @@ class AsyncOperations:
         old_str: str | None = None,
         path: str | None = None,
         view_range: list[int] | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryToolOutput:
         """Carries out one command of the memory tool that models are trained with."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/memory-tool", space),
+            query={"user": user},
             body={"command": command, "file_text": file_text, "insert_line": insert_line, "insert_text": insert_text, "new_path": new_path, "new_str": new_str, "old_path": old_path, "old_str": old_str, "path": path, "view_range": view_range},
             idempotency_key=idempotency_key,
         )
@@ -3968,12 +4385,14 @@ class AsyncOperations:
         item_id: str,
         verdict: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Feedback:
         """Says what an item of an earlier context was found to be."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/recalls/{id}/feedback", space, id_),
+            query={"user": user},
             body={"item_id": item_id, "verdict": verdict},
             idempotency_key=idempotency_key,
         )
@@ -3982,11 +4401,14 @@ class AsyncOperations:
         self,
         space: str,
         id_: str,
+        *,
+        user: str | None = None,
     ) -> Receipt:
         """The account of an earlier context."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
+            query={"user": user},
         )
 
     async def recall_verify(
@@ -3995,11 +4417,13 @@ class AsyncOperations:
         id_: str,
         *,
         text: str | None = None,
+        user: str | None = None,
     ) -> Check:
         """Checks the account of an earlier context against the log, and against its text."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/recalls/{id}/verify", space, id_),
+            query={"user": user},
             body={"text": text},
         )
 
@@ -4025,12 +4449,13 @@ class AsyncOperations:
         max_hops: int | None = None,
         relation: str | None = None,
         to: str | None = None,
+        user: str | None = None,
     ) -> Relationships:
         """How somebody is connected: around him, or to another."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/relationships", space),
-            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to},
+            query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to, "user": user},
         )
 
     async def session_compress(
@@ -4041,12 +4466,14 @@ class AsyncOperations:
         budget_tokens: int | None = None,
         if_due: bool | None = None,
         keep_last: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Compressed:
         """Makes its old turns one entry of its timeline; nothing is lost."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/sessions/{session}/compress", space, session),
+            query={"user": user},
             body={"budget_tokens": budget_tokens, "if_due": if_due, "keep_last": keep_last},
             idempotency_key=idempotency_key,
         )
@@ -4056,12 +4483,14 @@ class AsyncOperations:
         space: str,
         session: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Erasure:
         """Erases everything said in it."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/sessions/{session}", space, session),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -4069,11 +4498,14 @@ class AsyncOperations:
         self,
         space: str,
         session: str,
+        *,
+        user: str | None = None,
     ) -> Session:
         """A conversation."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}", space, session),
+            query={"user": user},
         )
 
     async def session_list(
@@ -4082,12 +4514,13 @@ class AsyncOperations:
         *,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfSession:
         """Conversations, newest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions", space),
-            query={"cursor": cursor, "limit": limit},
+            query={"cursor": cursor, "limit": limit, "user": user},
         )
 
     async def session_messages(
@@ -4096,12 +4529,13 @@ class AsyncOperations:
         session: str,
         *,
         last: int | None = None,
+        user: str | None = None,
     ) -> PageOfEvent:
         """Its last turns, oldest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
-            query={"last": last},
+            query={"last": last, "user": user},
         )
 
     async def space_create(
@@ -4123,11 +4557,14 @@ class AsyncOperations:
     async def space_get(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Space:
         """What a list shows of it."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}", space),
+            query={"user": user},
         )
 
     async def space_list(
@@ -4144,13 +4581,14 @@ class AsyncOperations:
         space: str,
         *,
         confirm: str | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Removes it for good, with all its files."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}", space),
-            query={"confirm": confirm},
+            query={"confirm": confirm, "user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -4160,12 +4598,14 @@ class AsyncOperations:
         *,
         always_on: bool | None = None,
         consolidate_interval_mins: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Changes what is set of it."""
         return await self._call(
             "PATCH",
             _path("/v1/spaces/{space}", space),
+            query={"user": user},
             body={"always_on": always_on, "consolidate_interval_mins": consolidate_interval_mins},
             idempotency_key=idempotency_key,
         )
@@ -4173,22 +4613,28 @@ class AsyncOperations:
     async def stats(
         self,
         space: str,
+        *,
+        user: str | None = None,
     ) -> Stats:
         """What it holds, and how its layers are."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
+            query={"user": user},
         )
 
     async def summary_get(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Summary:
         """A summary."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/summaries/{key}", space, key),
+            query={"user": user},
         )
 
     async def summary_list(
@@ -4198,12 +4644,13 @@ class AsyncOperations:
         cursor: str | None = None,
         key: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfSummary:
         """The tree of summaries, the root first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/summaries", space),
-            query={"cursor": cursor, "key": key, "limit": limit},
+            query={"cursor": cursor, "key": key, "limit": limit, "user": user},
         )
 
     async def topic_list(
@@ -4214,12 +4661,13 @@ class AsyncOperations:
         believed_at: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        user: str | None = None,
     ) -> PageOfTopic:
         """What is talked about, most often first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/topics", space),
-            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit},
+            query={"as_of": as_of, "believed_at": believed_at, "cursor": cursor, "limit": limit, "user": user},
         )
 
     async def version(
@@ -4237,12 +4685,13 @@ class AsyncOperations:
         id_: str,
         *,
         recall: str | None = None,
+        user: str | None = None,
     ) -> Why:
         """The words on which a record rests, and what an earlier context made of it."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/why/{id}", space, id_),
-            query={"recall": recall},
+            query={"recall": recall, "user": user},
         )
 
     async def why_not(
@@ -4251,23 +4700,27 @@ class AsyncOperations:
         id_: str,
         *,
         query: str | None = None,
+        user: str | None = None,
     ) -> WhyNot:
         """Why a context for a question does not have a record."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/why-not/{id}", space, id_),
-            query={"query": query},
+            query={"query": query, "user": user},
         )
 
     async def working_get(
         self,
         space: str,
         key: str,
+        *,
+        user: str | None = None,
     ) -> Working:
         """An entry."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
         )
 
     async def working_list(
@@ -4277,12 +4730,13 @@ class AsyncOperations:
         cursor: str | None = None,
         limit: int | None = None,
         prefix: str | None = None,
+        user: str | None = None,
     ) -> PageOfWorkingItem:
         """Entries below a prefix, without their values."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/working", space),
-            query={"cursor": cursor, "limit": limit, "prefix": prefix},
+            query={"cursor": cursor, "limit": limit, "prefix": prefix, "user": user},
         )
 
     async def working_put(
@@ -4294,12 +4748,14 @@ class AsyncOperations:
         category: str | None = None,
         tags: list[str] | None = None,
         ttl_secs: int | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> WorkingKept:
         """Keeps a text for a while; the same key replaces it."""
         return await self._call(
             "PUT",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
             body={"category": category, "tags": tags, "ttl_secs": ttl_secs, "value": value},
             idempotency_key=idempotency_key,
         )
@@ -4309,12 +4765,14 @@ class AsyncOperations:
         space: str,
         key: str,
         *,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> WorkingRemoved:
         """Removes the entry, and what is below it."""
         return await self._call(
             "DELETE",
             _path("/v1/spaces/{space}/working/{key}", space, key),
+            query={"user": user},
             idempotency_key=idempotency_key,
         )
 
@@ -4326,10 +4784,12 @@ class AsyncOperations:
         prefix: str | None = None,
         query: str | None = None,
         tags: list[str] | None = None,
+        user: str | None = None,
     ) -> PageOfWorkingItem:
         """Entries whose words fit, best first, without their values."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/working/search", space),
+            query={"user": user},
             body={"category": category, "prefix": prefix, "query": query, "tags": tags},
         )

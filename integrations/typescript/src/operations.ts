@@ -212,6 +212,14 @@ export interface Decided {
   id: string;
 }
 
+/** A decision. */
+export interface Decision {
+  /** The decision in the log, by which it is taken back. */
+  event_id: string;
+  /** What was decided, as a sentence. */
+  text: string;
+}
+
 /** Conditions. */
 export interface DeleteFilter {
   /** In one category and below. */
@@ -236,6 +244,14 @@ export interface DeleteMemories {
 export interface Dream {
   /** Only say what would be done. */
   dry_run?: boolean;
+}
+
+/** How a fact ends. */
+export interface EndFact {
+  /** The first moment at which it no longer holds; now without it. */
+  at?: string | null;
+  /** It never was so, and stays wrong whoever says it again; not together with `at`. */
+  wrong?: boolean;
 }
 
 /** Somebody or something with a name. */
@@ -594,6 +610,8 @@ export interface IssuedKey {
   secret: string;
   /** Where; `null` for all spaces. */
   spaces?: Array<string> | null;
+  /** The one user whose memory it opens. */
+  user?: string | null;
 }
 
 /** A job. */
@@ -696,6 +714,8 @@ export interface Key {
   rights: Array<string>;
   /** Where; `null` for all spaces. */
   spaces?: Array<string> | null;
+  /** The one user whose memory it opens. */
+  user?: string | null;
 }
 
 /** Keys. */
@@ -1118,6 +1138,12 @@ export interface MemoryToolOutput {
   output: string;
 }
 
+/** Whom it is taken for. */
+export interface MergeEntity {
+  /** The one that stands for both: a name or an id. */
+  into: string;
+}
+
 /** Turns of a conversation. */
 export interface Messages {
   /** The agent whose it is. */
@@ -1172,6 +1198,22 @@ export interface NewEvent {
   user?: string | null;
 }
 
+/** What is so. */
+export interface NewFact {
+  /** The value: the name or id of somebody or something that is known, or words. */
+  object: string;
+  /** What: `lives_in`, `works_at`, `likes` and so on. */
+  predicate: string;
+  /** Since when. */
+  since?: string | null;
+  /** Of whom: a name or an id; `user` for whoever speaks without a name. */
+  subject: string;
+  /** The topic, for predicates that hold one value for each: the kind of a favourite, the role of a relative. */
+  topic?: string | null;
+  /** Until when: the first moment at which it no longer holds. */
+  until?: string | null;
+}
+
 /** What a new key may do. */
 export interface NewKey {
   /** `app` knows which words are the user's, `agent` does not. */
@@ -1184,6 +1226,8 @@ export interface NewKey {
   rights: Array<string>;
   /** The spaces that it may know; all for a key with the right `admin` or `metrics` alone. */
   spaces?: Array<string> | null;
+  /** The one user whose memory it opens; that of everybody without it. */
+  user?: string | null;
 }
 
 /** A memory that is to be stored. */
@@ -1514,6 +1558,12 @@ export interface Released {
   id: string;
 }
 
+/** A new name. */
+export interface RenameEntity {
+  /** How it is shown. */
+  name: string;
+}
+
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
@@ -1626,6 +1676,12 @@ export interface Space {
 export interface Spaces {
   /** By name. */
   items: Array<Space>;
+}
+
+/** Who is taken out. */
+export interface SplitEntity {
+  /** The one that is taken out of it: a name or an id. */
+  part: string;
 }
 
 /** What a space holds. */
@@ -1818,6 +1874,10 @@ export interface Turn {
   tool_calls?: Array<Record<string, unknown>> | null;
 }
 
+/** Nothing more is asked. */
+export interface Undo {
+}
+
 /** What was shown. */
 export interface Verify {
   /** The text of the context, to compare its blocks; without it only the log is. */
@@ -1977,8 +2037,8 @@ export abstract class Operations {
   protected abstract call<T>(method: string, path: string, options: Options): Promise<T>;
 
   /** Categories with how many memories hold in each. */
-  categoryList(space: string): Promise<Categories> {
-    return this.call<Categories>('GET', `/v1/spaces/${encodeURIComponent(space)}/categories`, {  });
+  categoryList(space: string, given: { user?: string } = {}): Promise<Categories> {
+    return this.call<Categories>('GET', `/v1/spaces/${encodeURIComponent(space)}/categories`, { query: { user: given.user } });
   }
 
   /** Brings facts, summaries and notes up to date. */
@@ -1991,9 +2051,14 @@ export abstract class Operations {
     return this.call<Context>('POST', `/v1/spaces/${encodeURIComponent(space)}/context`, { body: { as_of: given.as_of, believed_at: given.believed_at, budget_tokens: given.budget_tokens, channel: given.channel, explain: given.explain, format: given.format, query: given.query, sections: given.sections, session: given.session, skip_injected: given.skip_injected, spaces: given.spaces, tool: given.tool, user: given.user } });
   }
 
+  /** Takes a decision back: about a fact, a name, a merge, a note, or of the dream. */
+  decisionUndo(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/decisions/${encodeURIComponent(id)}/undo`, { query: { user: given.user }, body: {}, idempotencyKey: given.idempotency_key });
+  }
+
   /** What came to be believed between two moments, was dropped or changed. */
-  diff(space: string, given: { from?: string; to?: string } = {}): Promise<Changes> {
-    return this.call<Changes>('GET', `/v1/spaces/${encodeURIComponent(space)}/diff`, { query: { from: given.from, to: given.to } });
+  diff(space: string, given: { from?: string; to?: string; user?: string } = {}): Promise<Changes> {
+    return this.call<Changes>('GET', `/v1/spaces/${encodeURIComponent(space)}/diff`, { query: { from: given.from, to: given.to, user: given.user } });
   }
 
   /** Looks over the notes; with `dry_run` only says what it would do. */
@@ -2002,38 +2067,53 @@ export abstract class Operations {
   }
 
   /** Facts that lead to somebody or something else. */
-  entityEdges(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<PageOfFact> {
-    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/edges`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  entityEdges(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfFact> {
+    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/edges`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** The events that name it, oldest first. */
-  entityEvents(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<PageOfEvent> {
-    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/events`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  entityEvents(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfEvent> {
+    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/events`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** What is said of it. */
-  entityFacts(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<PageOfFact> {
-    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/facts`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  entityFacts(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfFact> {
+    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/facts`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** Erases every event that names it. */
-  entityForget(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Erasure> {
-    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { idempotencyKey: given.idempotency_key });
+  entityForget(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Erasure> {
+    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** What is known of one, by id or name. */
-  entityGet(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<Portrait> {
-    return this.call<Portrait>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  entityGet(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<Portrait> {
+    return this.call<Portrait>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** Whom and what it knows, most often named first. */
-  entityList(space: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; q?: string; type?: string } = {}): Promise<PageOfEntity> {
-    return this.call<PageOfEntity>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, q: given.q, type: given.type } });
+  entityList(space: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; q?: string; type?: string; user?: string } = {}): Promise<PageOfEntity> {
+    return this.call<PageOfEntity>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, q: given.q, type: given.type, user: given.user } });
+  }
+
+  /** Says that two are one. */
+  entityMerge(space: string, id: string, given: { into: string; user?: string; idempotency_key?: string }): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/merge`, { query: { user: given.user }, body: { into: given.into }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Shows one by another name from now on. */
+  entityRename(space: string, id: string, given: { name: string; user?: string; idempotency_key?: string }): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/rename`, { query: { user: given.user }, body: { name: given.name }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Says that two that were taken for one are two, and stay two. */
+  entitySplit(space: string, id: string, given: { part: string; user?: string; idempotency_key?: string }): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/split`, { query: { user: given.user }, body: { part: given.part }, idempotencyKey: given.idempotency_key });
   }
 
   /** What held of it and what holds, oldest first. */
-  entityTimeline(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<PageOfFact> {
-    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/timeline`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  entityTimeline(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfFact> {
+    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}/timeline`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** Stores an event, or up to 1,000 as `{"events": […]}`, all or none. */
@@ -2042,13 +2122,13 @@ export abstract class Operations {
   }
 
   /** Erases an event. */
-  eventForget(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Erasure> {
-    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}`, { idempotencyKey: given.idempotency_key });
+  eventForget(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Erasure> {
+    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** An event. */
-  eventGet(space: string, id: string): Promise<Event> {
-    return this.call<Event>('GET', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}`, {  });
+  eventGet(space: string, id: string, given: { user?: string } = {}): Promise<Event> {
+    return this.call<Event>('GET', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}`, { query: { user: given.user } });
   }
 
   /** Events, oldest first. */
@@ -2057,8 +2137,8 @@ export abstract class Operations {
   }
 
   /** Lets what a rule holds back be used, at its own level. */
-  eventRelease(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Released> {
-    return this.call<Released>('POST', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}/release`, { idempotencyKey: given.idempotency_key });
+  eventRelease(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Released> {
+    return this.call<Released>('POST', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}/release`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Everything, without loss, as JSON lines. */
@@ -2071,24 +2151,34 @@ export abstract class Operations {
     return this.call<JobForm>('POST', `/v1/spaces/${encodeURIComponent(space)}/extract`, { body: {}, idempotencyKey: given.idempotency_key });
   }
 
+  /** Says that something is so, as the user's decision; what it contradicts is over. */
+  factAdd(space: string, given: { object: string; predicate: string; since?: string | null; subject: string; topic?: string | null; until?: string | null; user?: string; idempotency_key?: string }): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/facts`, { query: { user: given.user }, body: { object: given.object, predicate: given.predicate, since: given.since, subject: given.subject, topic: given.topic, until: given.until }, idempotencyKey: given.idempotency_key });
+  }
+
+  /** Says that a fact is over, or that it never was so. */
+  factEnd(space: string, id: string, given: { at?: string | null; wrong?: boolean; user?: string; idempotency_key?: string } = {}): Promise<Decision> {
+    return this.call<Decision>('POST', `/v1/spaces/${encodeURIComponent(space)}/facts/${encodeURIComponent(id)}/end`, { query: { user: given.user }, body: { at: given.at, wrong: given.wrong }, idempotencyKey: given.idempotency_key });
+  }
+
   /** A fact. */
-  factGet(space: string, id: string): Promise<Fact> {
-    return this.call<Fact>('GET', `/v1/spaces/${encodeURIComponent(space)}/facts/${encodeURIComponent(id)}`, {  });
+  factGet(space: string, id: string, given: { user?: string } = {}): Promise<Fact> {
+    return this.call<Fact>('GET', `/v1/spaces/${encodeURIComponent(space)}/facts/${encodeURIComponent(id)}`, { query: { user: given.user } });
   }
 
   /** Facts that hold. */
-  factList(space: string, given: { as_of?: string; believed_at?: string; current?: boolean; cursor?: string; limit?: number; predicate?: string; subject?: string } = {}): Promise<PageOfFact> {
-    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/facts`, { query: { as_of: given.as_of, believed_at: given.believed_at, current: given.current, cursor: given.cursor, limit: given.limit, predicate: given.predicate, subject: given.subject } });
+  factList(space: string, given: { as_of?: string; believed_at?: string; current?: boolean; cursor?: string; limit?: number; predicate?: string; subject?: string; user?: string } = {}): Promise<PageOfFact> {
+    return this.call<PageOfFact>('GET', `/v1/spaces/${encodeURIComponent(space)}/facts`, { query: { as_of: given.as_of, believed_at: given.believed_at, current: given.current, cursor: given.cursor, limit: given.limit, predicate: given.predicate, subject: given.subject, user: given.user } });
   }
 
   /** Erases in every layer; what is no single record or key is previewed first. */
-  forget(space: string, given: { confirm_token?: string | null; dry_run?: boolean; selector: Selector; idempotency_key?: string }): Promise<Erasure> {
-    return this.call<Erasure>('POST', `/v1/spaces/${encodeURIComponent(space)}/forget`, { body: { confirm_token: given.confirm_token, dry_run: given.dry_run, selector: given.selector }, idempotencyKey: given.idempotency_key });
+  forget(space: string, given: { confirm_token?: string | null; dry_run?: boolean; selector: Selector; user?: string; idempotency_key?: string }): Promise<Erasure> {
+    return this.call<Erasure>('POST', `/v1/spaces/${encodeURIComponent(space)}/forget`, { query: { user: given.user }, body: { confirm_token: given.confirm_token, dry_run: given.dry_run, selector: given.selector }, idempotencyKey: given.idempotency_key });
   }
 
   /** Nodes and edges for drawing. */
-  graphGet(space: string, given: { as_of?: string; believed_at?: string; center?: string; depth?: number; limit?: number } = {}): Promise<Graph> {
-    return this.call<Graph>('GET', `/v1/spaces/${encodeURIComponent(space)}/graph`, { query: { as_of: given.as_of, believed_at: given.believed_at, center: given.center, depth: given.depth, limit: given.limit } });
+  graphGet(space: string, given: { as_of?: string; believed_at?: string; center?: string; depth?: number; limit?: number; user?: string } = {}): Promise<Graph> {
+    return this.call<Graph>('GET', `/v1/spaces/${encodeURIComponent(space)}/graph`, { query: { as_of: given.as_of, believed_at: given.believed_at, center: given.center, depth: given.depth, limit: given.limit, user: given.user } });
   }
 
   /** Whether the process runs. */
@@ -2107,8 +2197,8 @@ export abstract class Operations {
   }
 
   /** Reads a text in, as a document; the same text is read once. */
-  ingest(space: string, given: { source?: string | null; text: string; title?: string | null; idempotency_key?: string }): Promise<JobForm> {
-    return this.call<JobForm>('POST', `/v1/spaces/${encodeURIComponent(space)}/ingest`, { body: { source: given.source, text: given.text, title: given.title }, idempotencyKey: given.idempotency_key });
+  ingest(space: string, given: { source?: string | null; text: string; title?: string | null; user?: string; idempotency_key?: string }): Promise<JobForm> {
+    return this.call<JobForm>('POST', `/v1/spaces/${encodeURIComponent(space)}/ingest`, { query: { user: given.user }, body: { source: given.source, text: given.text, title: given.title }, idempotencyKey: given.idempotency_key });
   }
 
   /** What several memories say together. */
@@ -2162,8 +2252,8 @@ export abstract class Operations {
   }
 
   /** Makes a key; it is shown this once. */
-  keyCreate(given: { class?: string | null; expires_at?: string | null; name: string; rights: Array<string>; spaces?: Array<string> | null; idempotency_key?: string }): Promise<IssuedKey> {
-    return this.call<IssuedKey>('POST', `/v1/keys`, { body: { class: given.class, expires_at: given.expires_at, name: given.name, rights: given.rights, spaces: given.spaces }, idempotencyKey: given.idempotency_key });
+  keyCreate(given: { class?: string | null; expires_at?: string | null; name: string; rights: Array<string>; spaces?: Array<string> | null; user?: string | null; idempotency_key?: string }): Promise<IssuedKey> {
+    return this.call<IssuedKey>('POST', `/v1/keys`, { body: { class: given.class, expires_at: given.expires_at, name: given.name, rights: given.rights, spaces: given.spaces, user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** All keys, oldest first. */
@@ -2257,53 +2347,53 @@ export abstract class Operations {
   }
 
   /** Erases the memories that pass a filter; previewed first. */
-  memoriesDelete(space: string, given: { confirm_token?: string | null; dry_run?: boolean | null; filter: DeleteFilter; idempotency_key?: string }): Promise<Erasure> {
-    return this.call<Erasure>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/delete`, { body: { confirm_token: given.confirm_token, dry_run: given.dry_run, filter: given.filter }, idempotencyKey: given.idempotency_key });
+  memoriesDelete(space: string, given: { confirm_token?: string | null; dry_run?: boolean | null; filter: DeleteFilter; user?: string; idempotency_key?: string }): Promise<Erasure> {
+    return this.call<Erasure>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/delete`, { query: { user: given.user }, body: { confirm_token: given.confirm_token, dry_run: given.dry_run, filter: given.filter }, idempotencyKey: given.idempotency_key });
   }
 
-  /** Stores a memory as a note of the agent's. */
+  /** Stores a memory as a note of the agent's; under a key that is in use, what is not said stays as it is. */
   memoryAdd(space: string, given: { category?: string | null; content: string; importance?: number | null; key?: string | null; kind?: string | null; metadata?: Record<string, unknown>; session?: string | null; tags?: Array<string>; ttl_secs?: number | null; user?: string | null; writer?: string | null; idempotency_key?: string }): Promise<Stored> {
     return this.call<Stored>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories`, { body: { category: given.category, content: given.content, importance: given.importance, key: given.key, kind: given.kind, metadata: given.metadata, session: given.session, tags: given.tags, ttl_secs: given.ttl_secs, user: given.user, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Puts it away; it can be restored. */
-  memoryArchive(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Decided> {
-    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/archive`, { idempotencyKey: given.idempotency_key });
+  memoryArchive(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/archive`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Makes it the user's own, whose exact words a person saw. */
-  memoryConfirm(space: string, id: string, given: { sha256: string; idempotency_key?: string }): Promise<Decided> {
-    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/confirm`, { body: { sha256: given.sha256 }, idempotencyKey: given.idempotency_key });
+  memoryConfirm(space: string, id: string, given: { sha256: string; user?: string; idempotency_key?: string }): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/confirm`, { query: { user: given.user }, body: { sha256: given.sha256 }, idempotencyKey: given.idempotency_key });
   }
 
   /** Makes a new version of it; one without a key is stored anew, and the old one put away. */
-  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; if_version?: number | null; importance?: number | null; metadata?: Record<string, unknown> | null; tags?: Array<string> | null; ttl_secs?: number | null; writer?: string | null; idempotency_key?: string } = {}): Promise<Stored> {
-    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { body: { category: given.category, content: given.content, if_version: given.if_version, importance: given.importance, metadata: given.metadata, tags: given.tags, ttl_secs: given.ttl_secs, writer: given.writer }, idempotencyKey: given.idempotency_key });
+  memoryEdit(space: string, id: string, given: { category?: string | null; content?: string | null; if_version?: number | null; importance?: number | null; metadata?: Record<string, unknown> | null; tags?: Array<string> | null; ttl_secs?: number | null; writer?: string | null; user?: string; idempotency_key?: string } = {}): Promise<Stored> {
+    return this.call<Stored>('PATCH', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { query: { user: given.user }, body: { category: given.category, content: given.content, if_version: given.if_version, importance: given.importance, metadata: given.metadata, tags: given.tags, ttl_secs: given.ttl_secs, writer: given.writer }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases it. */
-  memoryForget(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Erasure> {
-    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { idempotencyKey: given.idempotency_key });
+  memoryForget(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Erasure> {
+    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases every version of it. */
-  memoryForgetByKey(space: string, key: string, given: { idempotency_key?: string } = {}): Promise<Erasure> {
-    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { idempotencyKey: given.idempotency_key });
+  memoryForgetByKey(space: string, key: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Erasure> {
+    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** A memory, by its id or that of its event. */
-  memoryGet(space: string, id: string): Promise<Memory> {
-    return this.call<Memory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, {  });
+  memoryGet(space: string, id: string, given: { user?: string } = {}): Promise<Memory> {
+    return this.call<Memory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}`, { query: { user: given.user } });
   }
 
   /** A memory, by its key. */
-  memoryGetByKey(space: string, key: string): Promise<Memory> {
-    return this.call<Memory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, {  });
+  memoryGetByKey(space: string, key: string, given: { user?: string } = {}): Promise<Memory> {
+    return this.call<Memory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/by-key/${encodeURIComponent(key)}`, { query: { user: given.user } });
   }
 
   /** Its versions, newest first. */
-  memoryHistory(space: string, id: string): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/history`, {  });
+  memoryHistory(space: string, id: string, given: { user?: string } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/history`, { query: { user: given.user } });
   }
 
   /** Memories, by category, then key. */
@@ -2317,18 +2407,18 @@ export abstract class Operations {
   }
 
   /** Says that it is wrong. */
-  memoryReject(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Decided> {
-    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/reject`, { idempotencyKey: given.idempotency_key });
+  memoryReject(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/reject`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Takes it back out. */
-  memoryRestore(space: string, id: string, given: { idempotency_key?: string } = {}): Promise<Decided> {
-    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/restore`, { idempotencyKey: given.idempotency_key });
+  memoryRestore(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/restore`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Carries out one command of the memory tool that models are trained with. */
-  memoryTool(space: string, given: { command?: string; file_text?: string | null; insert_line?: number | null; insert_text?: string | null; new_path?: string | null; new_str?: string | null; old_path?: string | null; old_str?: string | null; path?: string | null; view_range?: Array<number> | null; idempotency_key?: string } = {}): Promise<MemoryToolOutput> {
-    return this.call<MemoryToolOutput>('POST', `/v1/spaces/${encodeURIComponent(space)}/memory-tool`, { body: { command: given.command, file_text: given.file_text, insert_line: given.insert_line, insert_text: given.insert_text, new_path: given.new_path, new_str: given.new_str, old_path: given.old_path, old_str: given.old_str, path: given.path, view_range: given.view_range }, idempotencyKey: given.idempotency_key });
+  memoryTool(space: string, given: { command?: string; file_text?: string | null; insert_line?: number | null; insert_text?: string | null; new_path?: string | null; new_str?: string | null; old_path?: string | null; old_str?: string | null; path?: string | null; view_range?: Array<number> | null; user?: string; idempotency_key?: string } = {}): Promise<MemoryToolOutput> {
+    return this.call<MemoryToolOutput>('POST', `/v1/spaces/${encodeURIComponent(space)}/memory-tool`, { query: { user: given.user }, body: { command: given.command, file_text: given.file_text, insert_line: given.insert_line, insert_text: given.insert_text, new_path: given.new_path, new_str: given.new_str, old_path: given.old_path, old_str: given.old_str, path: given.path, view_range: given.view_range }, idempotencyKey: given.idempotency_key });
   }
 
   /** Stores turns in the form of chat APIs. */
@@ -2357,18 +2447,18 @@ export abstract class Operations {
   }
 
   /** Says what an item of an earlier context was found to be. */
-  recallFeedback(space: string, id: string, given: { item_id: string; verdict: string; idempotency_key?: string }): Promise<Feedback> {
-    return this.call<Feedback>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/feedback`, { body: { item_id: given.item_id, verdict: given.verdict }, idempotencyKey: given.idempotency_key });
+  recallFeedback(space: string, id: string, given: { item_id: string; verdict: string; user?: string; idempotency_key?: string }): Promise<Feedback> {
+    return this.call<Feedback>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/feedback`, { query: { user: given.user }, body: { item_id: given.item_id, verdict: given.verdict }, idempotencyKey: given.idempotency_key });
   }
 
   /** The account of an earlier context. */
-  recallGet(space: string, id: string): Promise<Receipt> {
-    return this.call<Receipt>('GET', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}`, {  });
+  recallGet(space: string, id: string, given: { user?: string } = {}): Promise<Receipt> {
+    return this.call<Receipt>('GET', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}`, { query: { user: given.user } });
   }
 
   /** Checks the account of an earlier context against the log, and against its text. */
-  recallVerify(space: string, id: string, given: { text?: string | null } = {}): Promise<Check> {
-    return this.call<Check>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/verify`, { body: { text: given.text } });
+  recallVerify(space: string, id: string, given: { text?: string | null; user?: string } = {}): Promise<Check> {
+    return this.call<Check>('POST', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}/verify`, { query: { user: given.user }, body: { text: given.text } });
   }
 
   /** Checks the signature of the receipt of a forget. */
@@ -2377,33 +2467,33 @@ export abstract class Operations {
   }
 
   /** How somebody is connected: around him, or to another. */
-  relationshipList(space: string, given: { as_of?: string; believed_at?: string; from?: string; limit?: number; max_hops?: number; relation?: string; to?: string } = {}): Promise<Relationships> {
-    return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, limit: given.limit, max_hops: given.max_hops, relation: given.relation, to: given.to } });
+  relationshipList(space: string, given: { as_of?: string; believed_at?: string; from?: string; limit?: number; max_hops?: number; relation?: string; to?: string; user?: string } = {}): Promise<Relationships> {
+    return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, limit: given.limit, max_hops: given.max_hops, relation: given.relation, to: given.to, user: given.user } });
   }
 
   /** Makes its old turns one entry of its timeline; nothing is lost. */
-  sessionCompress(space: string, session: string, given: { budget_tokens?: number | null; if_due?: boolean; keep_last?: number | null; idempotency_key?: string } = {}): Promise<Compressed> {
-    return this.call<Compressed>('POST', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/compress`, { body: { budget_tokens: given.budget_tokens, if_due: given.if_due, keep_last: given.keep_last }, idempotencyKey: given.idempotency_key });
+  sessionCompress(space: string, session: string, given: { budget_tokens?: number | null; if_due?: boolean; keep_last?: number | null; user?: string; idempotency_key?: string } = {}): Promise<Compressed> {
+    return this.call<Compressed>('POST', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/compress`, { query: { user: given.user }, body: { budget_tokens: given.budget_tokens, if_due: given.if_due, keep_last: given.keep_last }, idempotencyKey: given.idempotency_key });
   }
 
   /** Erases everything said in it. */
-  sessionForget(space: string, session: string, given: { idempotency_key?: string } = {}): Promise<Erasure> {
-    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}`, { idempotencyKey: given.idempotency_key });
+  sessionForget(space: string, session: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Erasure> {
+    return this.call<Erasure>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** A conversation. */
-  sessionGet(space: string, session: string): Promise<Session> {
-    return this.call<Session>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}`, {  });
+  sessionGet(space: string, session: string, given: { user?: string } = {}): Promise<Session> {
+    return this.call<Session>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}`, { query: { user: given.user } });
   }
 
   /** Conversations, newest first. */
-  sessionList(space: string, given: { cursor?: string; limit?: number } = {}): Promise<PageOfSession> {
-    return this.call<PageOfSession>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions`, { query: { cursor: given.cursor, limit: given.limit } });
+  sessionList(space: string, given: { cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfSession> {
+    return this.call<PageOfSession>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions`, { query: { cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** Its last turns, oldest first. */
-  sessionMessages(space: string, session: string, given: { last?: number } = {}): Promise<PageOfEvent> {
-    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/messages`, { query: { last: given.last } });
+  sessionMessages(space: string, session: string, given: { last?: number; user?: string } = {}): Promise<PageOfEvent> {
+    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/messages`, { query: { last: given.last, user: given.user } });
   }
 
   /** Makes a space; one that is there is set again. */
@@ -2412,8 +2502,8 @@ export abstract class Operations {
   }
 
   /** What a list shows of it. */
-  spaceGet(space: string): Promise<Space> {
-    return this.call<Space>('GET', `/v1/spaces/${encodeURIComponent(space)}`, {  });
+  spaceGet(space: string, given: { user?: string } = {}): Promise<Space> {
+    return this.call<Space>('GET', `/v1/spaces/${encodeURIComponent(space)}`, { query: { user: given.user } });
   }
 
   /** The spaces that the key may read, by name. */
@@ -2422,33 +2512,33 @@ export abstract class Operations {
   }
 
   /** Removes it for good, with all its files. */
-  spaceRemove(space: string, given: { confirm?: string; idempotency_key?: string } = {}): Promise<Space> {
-    return this.call<Space>('DELETE', `/v1/spaces/${encodeURIComponent(space)}`, { query: { confirm: given.confirm }, idempotencyKey: given.idempotency_key });
+  spaceRemove(space: string, given: { confirm?: string; user?: string; idempotency_key?: string } = {}): Promise<Space> {
+    return this.call<Space>('DELETE', `/v1/spaces/${encodeURIComponent(space)}`, { query: { confirm: given.confirm, user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Changes what is set of it. */
-  spaceSet(space: string, given: { always_on?: boolean | null; consolidate_interval_mins?: number | null; idempotency_key?: string } = {}): Promise<Space> {
-    return this.call<Space>('PATCH', `/v1/spaces/${encodeURIComponent(space)}`, { body: { always_on: given.always_on, consolidate_interval_mins: given.consolidate_interval_mins }, idempotencyKey: given.idempotency_key });
+  spaceSet(space: string, given: { always_on?: boolean | null; consolidate_interval_mins?: number | null; user?: string; idempotency_key?: string } = {}): Promise<Space> {
+    return this.call<Space>('PATCH', `/v1/spaces/${encodeURIComponent(space)}`, { query: { user: given.user }, body: { always_on: given.always_on, consolidate_interval_mins: given.consolidate_interval_mins }, idempotencyKey: given.idempotency_key });
   }
 
   /** What it holds, and how its layers are. */
-  stats(space: string): Promise<Stats> {
-    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, {  });
+  stats(space: string, given: { user?: string } = {}): Promise<Stats> {
+    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, { query: { user: given.user } });
   }
 
   /** A summary. */
-  summaryGet(space: string, key: string): Promise<Summary> {
-    return this.call<Summary>('GET', `/v1/spaces/${encodeURIComponent(space)}/summaries/${encodeURIComponent(key)}`, {  });
+  summaryGet(space: string, key: string, given: { user?: string } = {}): Promise<Summary> {
+    return this.call<Summary>('GET', `/v1/spaces/${encodeURIComponent(space)}/summaries/${encodeURIComponent(key)}`, { query: { user: given.user } });
   }
 
   /** The tree of summaries, the root first. */
-  summaryList(space: string, given: { cursor?: string; key?: string; limit?: number } = {}): Promise<PageOfSummary> {
-    return this.call<PageOfSummary>('GET', `/v1/spaces/${encodeURIComponent(space)}/summaries`, { query: { cursor: given.cursor, key: given.key, limit: given.limit } });
+  summaryList(space: string, given: { cursor?: string; key?: string; limit?: number; user?: string } = {}): Promise<PageOfSummary> {
+    return this.call<PageOfSummary>('GET', `/v1/spaces/${encodeURIComponent(space)}/summaries`, { query: { cursor: given.cursor, key: given.key, limit: given.limit, user: given.user } });
   }
 
   /** What is talked about, most often first. */
-  topicList(space: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number } = {}): Promise<PageOfTopic> {
-    return this.call<PageOfTopic>('GET', `/v1/spaces/${encodeURIComponent(space)}/topics`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit } });
+  topicList(space: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<PageOfTopic> {
+    return this.call<PageOfTopic>('GET', `/v1/spaces/${encodeURIComponent(space)}/topics`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** What runs. */
@@ -2457,37 +2547,37 @@ export abstract class Operations {
   }
 
   /** The words on which a record rests, and what an earlier context made of it. */
-  why(space: string, id: string, given: { recall?: string } = {}): Promise<Why> {
-    return this.call<Why>('GET', `/v1/spaces/${encodeURIComponent(space)}/why/${encodeURIComponent(id)}`, { query: { recall: given.recall } });
+  why(space: string, id: string, given: { recall?: string; user?: string } = {}): Promise<Why> {
+    return this.call<Why>('GET', `/v1/spaces/${encodeURIComponent(space)}/why/${encodeURIComponent(id)}`, { query: { recall: given.recall, user: given.user } });
   }
 
   /** Why a context for a question does not have a record. */
-  whyNot(space: string, id: string, given: { query?: string } = {}): Promise<WhyNot> {
-    return this.call<WhyNot>('GET', `/v1/spaces/${encodeURIComponent(space)}/why-not/${encodeURIComponent(id)}`, { query: { query: given.query } });
+  whyNot(space: string, id: string, given: { query?: string; user?: string } = {}): Promise<WhyNot> {
+    return this.call<WhyNot>('GET', `/v1/spaces/${encodeURIComponent(space)}/why-not/${encodeURIComponent(id)}`, { query: { query: given.query, user: given.user } });
   }
 
   /** An entry. */
-  workingGet(space: string, key: string): Promise<Working> {
-    return this.call<Working>('GET', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, {  });
+  workingGet(space: string, key: string, given: { user?: string } = {}): Promise<Working> {
+    return this.call<Working>('GET', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { query: { user: given.user } });
   }
 
   /** Entries below a prefix, without their values. */
-  workingList(space: string, given: { cursor?: string; limit?: number; prefix?: string } = {}): Promise<PageOfWorkingItem> {
-    return this.call<PageOfWorkingItem>('GET', `/v1/spaces/${encodeURIComponent(space)}/working`, { query: { cursor: given.cursor, limit: given.limit, prefix: given.prefix } });
+  workingList(space: string, given: { cursor?: string; limit?: number; prefix?: string; user?: string } = {}): Promise<PageOfWorkingItem> {
+    return this.call<PageOfWorkingItem>('GET', `/v1/spaces/${encodeURIComponent(space)}/working`, { query: { cursor: given.cursor, limit: given.limit, prefix: given.prefix, user: given.user } });
   }
 
   /** Keeps a text for a while; the same key replaces it. */
-  workingPut(space: string, key: string, given: { category?: string | null; tags?: Array<string>; ttl_secs?: number | null; value: string; idempotency_key?: string }): Promise<WorkingKept> {
-    return this.call<WorkingKept>('PUT', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { body: { category: given.category, tags: given.tags, ttl_secs: given.ttl_secs, value: given.value }, idempotencyKey: given.idempotency_key });
+  workingPut(space: string, key: string, given: { category?: string | null; tags?: Array<string>; ttl_secs?: number | null; value: string; user?: string; idempotency_key?: string }): Promise<WorkingKept> {
+    return this.call<WorkingKept>('PUT', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { query: { user: given.user }, body: { category: given.category, tags: given.tags, ttl_secs: given.ttl_secs, value: given.value }, idempotencyKey: given.idempotency_key });
   }
 
   /** Removes the entry, and what is below it. */
-  workingRemove(space: string, key: string, given: { idempotency_key?: string } = {}): Promise<WorkingRemoved> {
-    return this.call<WorkingRemoved>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { idempotencyKey: given.idempotency_key });
+  workingRemove(space: string, key: string, given: { user?: string; idempotency_key?: string } = {}): Promise<WorkingRemoved> {
+    return this.call<WorkingRemoved>('DELETE', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Entries whose words fit, best first, without their values. */
-  workingSearch(space: string, given: { category?: string | null; prefix?: string | null; query?: string; tags?: Array<string> } = {}): Promise<PageOfWorkingItem> {
-    return this.call<PageOfWorkingItem>('POST', `/v1/spaces/${encodeURIComponent(space)}/working/search`, { body: { category: given.category, prefix: given.prefix, query: given.query, tags: given.tags } });
+  workingSearch(space: string, given: { category?: string | null; prefix?: string | null; query?: string; tags?: Array<string>; user?: string } = {}): Promise<PageOfWorkingItem> {
+    return this.call<PageOfWorkingItem>('POST', `/v1/spaces/${encodeURIComponent(space)}/working/search`, { query: { user: given.user }, body: { category: given.category, prefix: given.prefix, query: given.query, tags: given.tags } });
   }
 }

@@ -2,6 +2,7 @@
 
 mod compat;
 mod condition;
+mod decisions;
 mod events;
 mod forget;
 mod graph;
@@ -34,6 +35,7 @@ pub(crate) fn routes() -> Vec<Route> {
         memory_tool::routes(),
         read::routes(),
         graph::routes(),
+        decisions::routes(),
         summaries::routes(),
         working::routes(),
         work::routes(),

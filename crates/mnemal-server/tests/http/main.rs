@@ -7,6 +7,8 @@ mod accounts;
 #[cfg(test)]
 mod api;
 #[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod document;
 #[cfg(test)]
 mod errors;
@@ -26,3 +28,5 @@ mod socket;
 mod surface;
 #[cfg(test)]
 mod unknown;
+#[cfg(test)]
+mod users;

@@ -59,7 +59,7 @@ fn records() -> Vec<Route> {
         Route::post(
             "memory_add",
             "/v1/spaces/{space}/memories",
-            "Stores a memory as a note of the agent's.",
+            "Stores a memory as a note of the agent's; under a key that is in use, what is not said stays as it is.",
             (of::<NewMemoryForm>, of::<StoredForm>, |call| Box::pin(add(call))),
         )
         .status(201),
@@ -333,7 +333,7 @@ struct CategoryForm {
 
 async fn add(call: Call) -> Result<Reply, Problem> {
     let form: NewMemoryForm = call.body()?;
-    store(&call, form).await
+    store(&call, form, Unsaid::Kept).await
 }
 
 async fn put(call: Call) -> Result<Reply, Problem> {
@@ -342,18 +342,33 @@ async fn put(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::invalid("the key of the body is another than that of the path"));
     }
     let key = Some(call.name(1).to_owned());
-    store(&call, NewMemoryForm { key, ..form }).await
+    store(&call, NewMemoryForm { key, ..form }, Unsaid::Usual).await
 }
 
-async fn store(call: &Call, form: NewMemoryForm) -> Result<Reply, Problem> {
+/// What becomes of what a memory under a key that is in use does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unsaid {
+    /// It stays as the version has it that holds.
+    Kept,
+    /// It is what a new memory has.
+    Usual,
+}
+
+async fn store(call: &Call, form: NewMemoryForm, unsaid: Unsaid) -> Result<Reply, Problem> {
     let memory = call.memory_or_new().await?;
     let key = form.key.as_deref().map(NoteKey::new).transpose()?;
     let (kind, top) = kind_and_top(form.kind.as_deref())?;
     let category = category(top, form.category.as_deref())?;
-    let mut request =
-        filed(memory.remember(words(form.content)?).kind(kind), category, &form.tags, form.importance)?;
+    let mut request = memory.remember(words(form.content)?);
+    if form.kind.is_some() || unsaid == Unsaid::Usual || key.is_none() {
+        request = request.kind(kind);
+    }
+    let mut request = filed(request, category, &form.tags, form.importance)?;
     if let Some(key) = &key {
         request = request.key(key.clone());
+        if unsaid == Unsaid::Kept {
+            request = request.amend();
+        }
     }
     if let Some(end) = end(call, form.ttl_secs)? {
         request = request.expires_at(end);
