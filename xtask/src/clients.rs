@@ -108,6 +108,18 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<()> {
     line.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(root)
 }
 
+/// Lets two users of one space try every door for what is the other's; arguments go to the script as they are. The program is
+/// `MNEMAL` of the environment, else it is built.
+pub(crate) fn doors(root: &Path, arguments: &[String]) -> Result<()> {
+    let program = match std::env::var_os("MNEMAL") {
+        Some(given) => PathBuf::from(given),
+        None => built(root)?.0,
+    };
+    let script = root.join(SCRIPTS).join("doors.py");
+    let line = unlimited(Line::new("python3", &["-B"])).arg(text(&script)).arg(text(&program));
+    line.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(root)
+}
+
 /// Builds the program; returns it, and the folder in which clients are installed.
 fn built(root: &Path) -> Result<(PathBuf, PathBuf)> {
     Line::new("cargo", BUILD).run(root)?;

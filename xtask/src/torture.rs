@@ -39,9 +39,13 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("undo", "decisions are taken back in any order: nothing is left of them"),
 ];
 
-/// The programme that is no program of ours, with its line of help.
+/// The programmes that are scripts, with their lines of help.
 const HTTP: (&str, &str) =
     ("http", "what the OpenAPI document allows and forbids: no 5xx, no answer that breaks its schema");
+const DOORS: (&str, &str) = (
+    "doors",
+    "two users of one space at every route, tool and command: nothing of one is told to the other, no name is ignored",
+);
 
 /// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -52,6 +56,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             Ok(())
         }
         Some((name, rest)) if name == HTTP.0 => clients::fuzz(root, rest),
+        Some((name, rest)) if name == DOORS.0 => clients::doors(root, rest),
         Some((name, rest)) => program(name, rest)?.run(root),
     }
 }
@@ -65,7 +70,7 @@ fn program(name: &str, rest: &[String]) -> Result<Line> {
 }
 
 fn list() -> String {
-    let rows = PROGRAMMES.iter().chain([&HTTP]).map(|(name, help)| format!("  {name:<12} {help}"));
+    let rows = PROGRAMMES.iter().chain([&HTTP, &DOORS]).map(|(name, help)| format!("  {name:<12} {help}"));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -83,6 +88,6 @@ mod tests {
     #[test]
     fn an_unknown_programme_lists_the_known_ones() {
         let error = program("nothing", &[]).unwrap_err().to_string();
-        assert!(PROGRAMMES.iter().chain([&HTTP]).all(|(name, _)| error.contains(name)), "{error}");
+        assert!(PROGRAMMES.iter().chain([&HTTP, &DOORS]).all(|(name, _)| error.contains(name)), "{error}");
     }
 }

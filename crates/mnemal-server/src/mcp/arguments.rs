@@ -78,6 +78,14 @@ impl Arguments {
         Self { given: known, zone: TimeZone::system(), notes }
     }
 
+    /// Refuses names that the tool does not have, where its answer has no room to tell of them.
+    pub(super) fn all_known(&self) -> Result<(), Mistake> {
+        match self.notes.first() {
+            Some(note) => Err(Mistake(note.replacen("Ignored unknown", "There are unknown", 1))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether it was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.given.contains_key(name)

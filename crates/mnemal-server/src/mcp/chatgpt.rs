@@ -21,6 +21,7 @@ const TITLE: usize = 80;
 /// Searches notes and what was said; best first.
 pub(super) async fn search(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Search, given);
+    arguments.all_known()?;
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let found = memory.recall(&query).limit(LIMIT).await?;
     let quoted = memory.quote(&query, found.value.hits).budget(MOST_TOKENS).await?;
@@ -35,6 +36,7 @@ pub(super) async fn search(memory: &Memory, given: Map<String, Value>) -> Result
 /// Reads one of them.
 pub(super) async fn fetch(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Fetch, given);
+    arguments.all_known()?;
     let id = arguments.required("id", "give the id of a result of search.")?;
     let id = id.trim();
     let (row, text) = match (memory.learning(id).await, id.parse::<EventId>()) {

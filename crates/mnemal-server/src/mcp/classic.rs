@@ -24,6 +24,7 @@ const OF_A_PAGE: u32 = 60;
 /// Answers one of the nine.
 pub(super) async fn call(memory: &Memory, tool: Tool, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(tool, given);
+    arguments.all_known()?;
     match tool {
         Tool::CreateEntities => create_entities(memory, &arguments).await,
         Tool::CreateRelations => create_relations(memory, &arguments).await,

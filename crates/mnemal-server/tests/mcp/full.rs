@@ -242,3 +242,17 @@ async fn what_is_searched_is_fetched_in_full_by_its_id() {
     let prompts = client.request("prompts/list", json!({})).await["result"]["prompts"].clone();
     assert_eq!(prompts, json!([]), "none that needs a tool which is not there");
 }
+
+#[tokio::test]
+async fn a_tool_whose_answer_has_no_room_for_a_remark_refuses_names_that_it_does_not_know() {
+    let memory = memory().await;
+    for (profile, tool, arguments) in [
+        (Profile::Chatgpt, "search", json!({"query": "crane", "users": "bo"})),
+        (Profile::Classic, "search_nodes", json!({"query": "crane", "users": "bo"})),
+        (Profile::Classic, "read_graph", json!({"users": "bo"})),
+    ] {
+        let mut client = Client::of_profile(&memory, profile).await;
+        let refused = client.call(tool, arguments).await;
+        assert!(refused.is_error && refused.text.contains("users"), "{tool}: {}", refused.text);
+    }
+}
