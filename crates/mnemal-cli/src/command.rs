@@ -194,7 +194,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Mcp(call) => Box::pin(mcp::run(&global, &call, output)).await,
         Command::Import(call) => Box::pin(import::run(&global, &call, output)).await,
         Command::Ingest(call) => Box::pin(ingest::run(&global, &call, output)).await,
-        Command::Inbox(call) => inbox::run(&global, &call, output).await,
+        Command::Inbox(call) => Box::pin(inbox::run(&global, &call, output)).await,
         Command::Export(call) => export::run(&open_one(&global, output).await?, call, output).await,
         Command::Space(call) => space::run(&global, call, output).await,
         Command::Backup(call) => backup::run(&open_one(&global, output).await?, &call, output).await,
@@ -206,7 +206,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             settled(&global, &memory, rebuild::run(&memory, &call, output).await).await
         }
         Command::Check(call) => check::run(&global, &call, output).await,
-        Command::Status => status::run(&global, output).await,
+        Command::Status => Box::pin(status::run(&global, output)).await,
         Command::Serve(call) => serve::run(&global, &call, output).await,
         Command::Key(call) => key::run(&global, call, output),
         Command::Audit(Audit { verb: Some(AuditVerb::Verify) }) => audit::verify(&global, output),
@@ -273,7 +273,7 @@ async fn opened(
     global: &Global,
     output: &Output,
 ) -> Result<(Memory, Option<Spaces>)> {
-    let (memory, spaces) = opened_whole(place, settings, global, output).await?;
+    let (memory, spaces) = Box::pin(opened_whole(place, settings, global, output)).await?;
     Ok(match &global.only_user {
         Some(user) => (memory.for_user(UserId::new(user)?), spaces),
         None => (memory, spaces),

@@ -116,7 +116,7 @@ impl Memory {
     /// # Errors
     /// `Invalid` for a decision of another sort; as [`log`](Self::log).
     pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
-        self.must_be_decidable(&decision).await?;
+        Box::pin(self.must_be_decidable(&decision)).await?;
         match decision {
             Decision::Fact(_)
             | Decision::Merge { .. }
@@ -153,7 +153,7 @@ impl Memory {
     pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
             Decision::Archive(_) | Decision::Restore(_) => {
-                self.must_be_decidable(&decision).await?;
+                Box::pin(self.must_be_decidable(&decision)).await?;
                 self.updating(self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")))
                     .await
             }

@@ -157,7 +157,7 @@ impl ForgetCall {
 
     async fn run(mut self) -> Result<Erasure> {
         let asked = self.selector.clone();
-        self.selector = self.memory.own_selector(self.selector).await?;
+        self.selector = Box::pin(self.memory.own_selector(self.selector)).await?;
         let engine = &self.memory.engine;
         let ids = engine.log()?.closure(&self.selector).await?;
         let ids = self.memory.without_others(ids).await?;

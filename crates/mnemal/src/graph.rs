@@ -25,7 +25,7 @@ impl Memory {
     /// `Unsupported` when the engine was built without a graph.
     pub async fn graph(&self) -> Result<Degraded<Graph>> {
         match self.only_user() {
-            Some(_) => self.graph_of_user(PATIENCE).await,
+            Some(_) => Box::pin(self.graph_of_user(PATIENCE)).await,
             None => self.read(self.engine.fold_graph().await).await,
         }
     }
@@ -36,7 +36,7 @@ impl Memory {
     /// As [`graph`](Self::graph).
     pub async fn stored_graph(&self) -> Result<Degraded<Graph>> {
         if self.only_user().is_some() {
-            return self.graph_of_user(self.engine.settings().recall.catch_up()).await;
+            return Box::pin(self.graph_of_user(self.engine.settings().recall.catch_up())).await;
         }
         let behind = match self.engine.events()?.head().await {
             Ok(head) => self.engine.stale_graph(head).await,
