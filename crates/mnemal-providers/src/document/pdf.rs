@@ -1,8 +1,11 @@
 //! PDF, page by page.
 
-use mnemal_core::Passage;
-use pdf_extract::{Document, PlainTextOutput, output_doc_page};
+mod writing;
 
+use mnemal_core::Passage;
+use pdf_extract::{Document, output_doc_page};
+
+use self::writing::Writing;
 use super::Content;
 
 /// Reads a document; a page that cannot be read is left out as long as there is another one.
@@ -17,11 +20,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     let mut passages = Vec::new();
     let mut broken = None;
     for page in document.get_pages().into_keys() {
-        let mut text = String::new();
-        match output_doc_page(&document, &mut PlainTextOutput::new(&mut text), page) {
-            Ok(()) if text.trim().is_empty() => {}
+        let mut writing = Writing::default();
+        match output_doc_page(&document, &mut writing, page) {
+            Ok(()) if writing.text.trim().is_empty() => {}
             Ok(()) => {
-                let text = text.trim_matches(['\n', ' ']).to_owned();
+                let text = writing.text.trim_matches(['\n', ' ']).to_owned();
                 passages.push(Passage { text, page: Some(page), ..Passage::default() });
             }
             Err(why) => broken = Some(format!("no readable PDF: page {page}: {why}")),

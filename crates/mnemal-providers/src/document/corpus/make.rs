@@ -62,18 +62,24 @@ pub(super) fn epub(chapters: &[(&str, &str)]) -> Vec<u8> {
 
 /// Makes a PDF with one line of text a page.
 pub(super) fn pdf(pages: &[&str]) -> Vec<u8> {
+    let pages: Vec<String> =
+        pages.iter().map(|text| format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET")).collect();
+    pdf_of(&pages)
+}
+
+/// Makes a PDF of what draws each page.
+pub(super) fn pdf_of(pages: &[String]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
     ];
-    for (n, text) in pages.iter().enumerate() {
+    for (n, stream) in pages.iter().enumerate() {
         objects.push(format!(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents {} 0 R >>",
             5 + 2 * n
         ));
-        let stream = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
         objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
     }
     let mut file = b"%PDF-1.4\n".to_vec();

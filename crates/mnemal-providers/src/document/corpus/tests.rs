@@ -1,7 +1,7 @@
 //! What the parsers make of the files.
 
 use super::super::{Content, Kind, read_there};
-use super::make::{docx, epub, pdf, zip, zip_with_link};
+use super::make::{docx, epub, pdf, pdf_of, zip, zip_with_link};
 
 fn read(kind: Kind, bytes: &[u8]) -> Content {
     read_there(kind, bytes).unwrap()
@@ -59,6 +59,24 @@ fn a_book_is_read_in_the_order_of_its_spine() {
 fn a_pdf_is_read_page_by_page() {
     let content = read(Kind::Pdf, &pdf(&["The boiler is in the cellar", "", "Call Ben"]));
     check(&content, &[("", Some(1), "The boiler is in the cellar"), ("", Some(3), "Call Ben")]);
+}
+
+#[test]
+fn turned_text_of_a_pdf_is_read_along_its_own_lines() {
+    let say = |matrix: &str, text: &str| format!("BT /F1 12 Tf {matrix} Tm ({text}) Tj ET\n");
+    let up = |x: u32, y: u32| format!("0 1 -1 0 {x} {y}");
+    let down = |x: u32, y: u32| format!("0 -1 1 0 {x} {y}");
+    let page = [
+        say("1 0 0 1 72 720", "Before the table."),
+        say(&up(100, 400), "PRICE"),
+        say(&up(114, 400), "in euros"),
+        say(&up(200, 400), "WEIGHT"),
+        say(&down(400, 600), "Page 7"),
+        say("1 0 0 1 72 300", "Behind the table."),
+    ];
+    let content = read(Kind::Pdf, &pdf_of(&[page.concat()]));
+    let expect = "Before the table.\n\nPRICE\nin euros\n\nWEIGHT\n\nPage 7\n\nBehind the table.";
+    check(&content, &[("", Some(1), expect)]);
 }
 
 #[test]
