@@ -110,7 +110,7 @@ async fn a_condition_that_a_route_does_not_know_erases_and_tells_nothing() {
     ] {
         let refused = api.ask(method, path, Value::Null).await;
         assert!(!refused.text.contains("rye"), "{method} {path}");
-        assert!(refused.of(400)["detail"].as_str().unwrap().contains("`"));
+        assert!(refused.of(400)["detail"].as_str().unwrap().contains('`'));
     }
     // What is known narrows: the memory is another user's.
     api.ask("DELETE", "memories/by-key/rye?user=bo", Value::Null).await.of(404);
