@@ -113,3 +113,22 @@ fn an_export_that_is_older_overrides_nothing_under_a_key() {
     home.run(&["-s", "old", "import", "new.jsonl"]);
     assert!(home.text(&["-s", "old", "memory", "list"]).contains("9999"));
 }
+
+#[test]
+fn an_export_that_is_older_does_not_bring_back_what_was_put_away_under_a_key() {
+    let home = Home::new();
+    home.run(&["-s", "old", "remember", "Code 1111", "--key", "door"]);
+    home.run(&["-s", "old", "export", "old.jsonl"]);
+    home.run(&["-s", "new", "remember", "Code 9999", "--key", "door"]);
+    home.run(&["-s", "new", "memory", "archive", "door"]);
+    home.run(&["-s", "new", "import", "old.jsonl"]);
+    let held = home.text(&["-s", "new", "memory", "list"]);
+    assert!(!held.contains("9999") && !held.contains("1111"), "{held}");
+    // What is put back is what was put away, and what is said from now on holds.
+    home.run(&["-s", "new", "memory", "restore", "door"]);
+    let held = home.text(&["-s", "new", "memory", "list"]);
+    assert!(held.contains("9999") && !held.contains("1111"), "{held}");
+    home.run(&["-s", "new", "memory", "archive", "door"]);
+    home.run(&["-s", "new", "remember", "Code 2222", "--key", "door"]);
+    assert!(home.text(&["-s", "new", "memory", "list"]).contains("2222"));
+}

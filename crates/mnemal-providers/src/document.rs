@@ -21,6 +21,8 @@ mod outline;
 #[cfg(feature = "ingest-docs")]
 mod pdf;
 #[cfg(feature = "ingest-docs")]
+mod tarred;
+#[cfg(feature = "ingest-docs")]
 mod word;
 #[cfg(feature = "ingest-docs")]
 mod zipped;
@@ -38,6 +40,8 @@ use mnemal_core::{Document, Error, ErrorKind, Metadata, Passage, Result, Timesta
 
 pub use self::guarded::{GUARDED, serve};
 pub use self::kind::{Kind, Medium};
+#[cfg(feature = "ingest-docs")]
+pub use self::tarred::TarredFiles;
 #[cfg(feature = "ingest-docs")]
 pub use self::zipped::ZippedFiles;
 

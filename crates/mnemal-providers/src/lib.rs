@@ -23,12 +23,12 @@ mod transformer;
 
 #[cfg(feature = "tokens-exact")]
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
-#[cfg(feature = "ingest-docs")]
-pub use crate::document::ZippedFiles;
 #[cfg(feature = "inbox")]
 pub use crate::document::{
     DocumentReader, GUARDED, Kind, MOST_BYTES, Medium, Program, serve as serve_guarded,
 };
+#[cfg(feature = "ingest-docs")]
+pub use crate::document::{TarredFiles, ZippedFiles};
 #[cfg(feature = "http")]
 pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel, EndpointSettings};
 #[cfg(all(feature = "inbox", unix))]

@@ -79,13 +79,13 @@ pub use mnemal_learnings::{
 };
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
-#[cfg(feature = "ingest-docs")]
-pub use mnemal_providers::ZippedFiles;
 pub use mnemal_providers::{Asked, ModelCaps, Spent};
 #[cfg(feature = "inbox")]
 pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium, Program, serve_guarded};
 #[cfg(all(feature = "inbox", unix))]
 pub use mnemal_providers::{FolderInbox, FolderOptions, QUIET};
+#[cfg(feature = "ingest-docs")]
+pub use mnemal_providers::{TarredFiles, ZippedFiles};
 pub use mnemal_recall::{
     Boost, Boosts, Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode,
     Weights as RecallWeights,

@@ -137,7 +137,8 @@ The neutral layout is one JSON object a line:
   caption  what a picture beside it shows
 
 What cannot be understood is named and costs nothing of the rest; the exit code is 2 then, and 0
-with --lenient. A zip, and the zips in a folder, are read without unpacking them.";
+with --lenient. Files of a zip, a .tar.gz, and those in a folder are read without
+unpacking them.";
 
 /// `import`.
 #[derive(Debug, ClapArgs)]

@@ -39,7 +39,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     let mut rehearsal = Rehearsal::default();
     let (mut files, mut told, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let found = sources::of(&call.path, call.format)?;
-    let is_one = !call.path.is_dir() && !found.is_zip;
+    let is_one = !call.path.is_dir() && !found.is_packed;
     for source in found.sources {
         let name = source.name.clone();
         let mut reader = match source.reader {
@@ -108,6 +108,15 @@ fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Imp
         return failure::USAGE;
     }
     if !form.unread.is_empty() {
+        return failure::USAGE;
+    }
+    if let Some(refused) = form.refused.first().filter(|_| !call.lenient) {
+        output.talk(&format!(
+            "error: {} record(s) could not be stored; the first is {}: {}; with --lenient this is no failure",
+            form.refused.len(),
+            refused.record,
+            refused.why
+        ));
         return failure::USAGE;
     }
     if form.broken == 0 || call.lenient {

@@ -49,6 +49,7 @@ const SCRIPT = [
   ['search_nodes', { query: 'FJORD' }],
   ['search_nodes', { query: 'person' }],
   ['search_nodes', { query: 'nothing like it' }],
+  ['search_nodes', { query: '' }],
   ['open_nodes', { names: ['Anna', 'Nobody'] }],
   ['delete_observations', { deletions: [{ entityName: 'Anna', observations: ['Likes green tea', 'unsaid'] }] }],
   ['delete_relations', { relations: [relation('Fjordbank', 'is_in', 'Oslo'), relation('a', 'b', 'c')] }],

@@ -9,7 +9,7 @@ use mnemal_core::{Error, Result};
 use zip::ZipArchive;
 
 /// Most files. Source: own choice; an account export has some hundred, and pictures.
-const FILES: usize = 100_000;
+pub(super) const FILES: usize = 100_000;
 /// How many times larger a file may be than its container; text of chats is packed to a tenth. Source: RELIABILITY 12, ratio 100.
 const RATIO: u64 = 100;
 /// Bytes that are always allowed. Source: own choice, small containers of plain text are packed well.
@@ -53,30 +53,31 @@ impl ZippedFiles {
     /// `Unavailable` when the zip cannot be opened a second time.
     pub fn read(&self, name: &str) -> Result<impl BufRead + Send + use<>> {
         let file = self.file.try_clone().map_err(unreadable)?;
-        let (give, take) = sync_channel(AHEAD);
         let name = name.to_owned();
-        let work = move || {
-            if let Err(why) = unpack(file, &name, &give) {
-                // Nobody waits any more where this fails.
-                let _gone = give.send(Err(why));
-            }
-        };
-        let thread = Builder::new().name("unzip".to_owned()).spawn(work).map_err(unreadable)?;
-        Ok(Unpacked { take: Some(take), thread: Some(thread), chunk: Cursor::new(Vec::new()) })
+        Unpacked::by(move |give| {
+            let most = most(&file)?;
+            let mut zip = ZipArchive::new(file).map_err(std::io::Error::other)?;
+            let entry = zip.by_name(&name).map_err(std::io::Error::other)?;
+            hand_over(entry, most, give)
+        })
     }
 }
 
-fn unpack(file: File, name: &str, give: &SyncSender<Io<Vec<u8>>>) -> Io<()> {
-    let most = file.metadata()?.len().saturating_mul(RATIO).max(ALWAYS);
-    let mut zip = ZipArchive::new(file).map_err(std::io::Error::other)?;
-    let mut entry = zip.by_name(name).map_err(std::io::Error::other)?;
+/// Returns how many bytes a container may hold.
+pub(super) fn most(file: &File) -> Io<u64> {
+    Ok(file.metadata()?.len().saturating_mul(RATIO).max(ALWAYS))
+}
+
+/// Hands over what is unpacked, piece by piece.
+pub(super) fn hand_over(mut entry: impl Read, most: u64, give: &SyncSender<Io<Vec<u8>>>) -> Io<()> {
     let mut given = 0;
     loop {
         let mut chunk = Vec::with_capacity(CHUNK);
         (&mut entry).take(CHUNK as u64).read_to_end(&mut chunk)?;
         given += chunk.len() as u64;
         if given > most {
-            return Err(std::io::Error::other(format!("a zip that holds more than {RATIO} times its size")));
+            let why = format!("a container that holds more than {RATIO} times its size");
+            return Err(std::io::Error::other(why));
         }
         if chunk.is_empty() || give.send(Ok(chunk)).is_err() {
             return Ok(());
@@ -85,10 +86,28 @@ fn unpack(file: File, name: &str, give: &SyncSender<Io<Vec<u8>>>) -> Io<()> {
 }
 
 /// What another thread unpacks.
-struct Unpacked {
+pub(super) struct Unpacked {
     take: Option<Receiver<Io<Vec<u8>>>>,
     thread: Option<JoinHandle<()>>,
     chunk: Cursor<Vec<u8>>,
+}
+
+impl Unpacked {
+    /// Starts a thread that unpacks.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no thread.
+    pub(super) fn by(work: impl FnOnce(&SyncSender<Io<Vec<u8>>>) -> Io<()> + Send + 'static) -> Result<Self> {
+        let (give, take) = sync_channel(AHEAD);
+        let work = move || {
+            if let Err(why) = work(&give) {
+                // Nobody waits any more where this fails.
+                let _gone = give.send(Err(why));
+            }
+        };
+        let thread = Builder::new().name("unpack".to_owned()).spawn(work).map_err(unreadable)?;
+        Ok(Self { take: Some(take), thread: Some(thread), chunk: Cursor::new(Vec::new()) })
+    }
 }
 
 impl Drop for Unpacked {
@@ -124,8 +143,8 @@ impl Read for Unpacked {
     }
 }
 
-fn unreadable(why: std::io::Error) -> Error {
-    Error::new(mnemal_core::ErrorKind::Unavailable, "cannot read the zip").because(why)
+pub(super) fn unreadable(why: std::io::Error) -> Error {
+    Error::new(mnemal_core::ErrorKind::Unavailable, "cannot read the container").because(why)
 }
 
 #[cfg(test)]

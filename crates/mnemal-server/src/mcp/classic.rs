@@ -152,7 +152,11 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<A
     let graph = Graph::load(memory).await?;
     let (graph, list) = match tool {
         Tool::SearchNodes => {
-            let query = arguments.required("query", "say what to look for.")?;
+            // Everything holds an empty text.
+            let query = match arguments.text("query")? {
+                None if !arguments.has("query") => arguments.required("query", "say what to look for.")?,
+                given => given.unwrap_or_default(),
+            };
             (graph.matching(&query), format!("search {query}"))
         }
         Tool::OpenNodes => {

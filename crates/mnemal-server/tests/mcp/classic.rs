@@ -62,6 +62,8 @@ async fn what_is_created_is_read_searched_opened_and_deleted() {
         entities.iter().map(|entity| entity["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&found), ["Fjordbank", "Oslo"]);
+    let whole = ask(&mut client, "read_graph", json!({})).await;
+    assert_eq!(ask(&mut client, "search_nodes", json!({"query": ""})).await, whole, "nothing is asked for");
     let opened = ask(&mut client, "open_nodes", json!({"names": ["Anna", "Nobody"]})).await;
     assert_eq!(names(&opened), ["Anna"]);
     assert_eq!(opened["relations"].as_array().unwrap().len(), 1);

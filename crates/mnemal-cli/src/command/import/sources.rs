@@ -1,4 +1,4 @@
-//! The files that a path means: itself, stdin, those below a folder, and those in a zip.
+//! The files that a path means: itself, stdin, those below a folder, and those in a zip or a packed tar.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -22,13 +22,13 @@ pub(super) struct Source {
 /// The files that a path means.
 pub(super) struct Found {
     pub(super) sources: Box<dyn Iterator<Item = Source>>,
-    /// Whether they stand in a zip.
-    pub(super) is_zip: bool,
+    /// Whether they stand in a container.
+    pub(super) is_packed: bool,
 }
 
 /// Returns the files that a path means, each opened when it is asked for.
 pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
-    let one = |source| Found { sources: Box::new(std::iter::once(source)), is_zip: false };
+    let one = |source| Found { sources: Box::new(std::iter::once(source)), is_packed: false };
     if path.as_os_str() == "-" {
         let reader: Box<dyn BufRead + Send> = Box::new(BufReader::new(std::io::stdin()));
         return Ok(one(Source { name: "-".to_owned(), reader: Ok(reader), bytes: None }));
@@ -36,23 +36,29 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
     if !path.is_dir() {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let name = path.display().to_string();
-        return if is_zip(&name) {
-            Ok(Found { sources: zipped("", file, format), is_zip: true })
+        return if let Some(unpack) = container(&name) {
+            Ok(Found { sources: unpack("", file, format), is_packed: true })
         } else {
             Ok(one(plain(name, file)))
         };
     }
-    let found = walk::files(path)?.filter(move |found| is_zip(&found.name) || is_meant(&found.name, format));
-    let sources = found.flat_map(move |found| match found.file {
-        Ok(file) if is_zip(&found.name) => zipped(&format!("{}/", found.name), file, format),
-        Ok(file) => Box::new(std::iter::once(plain(found.name, file))),
-        Err(why) => failed(found.name, why.into()),
+    let is_wanted = move |name: &str| container(name).is_some() || is_meant(name, format);
+    let found = walk::files(path)?.filter(move |found| is_wanted(&found.name));
+    let sources = found.flat_map(move |found| match (found.file, container(&found.name)) {
+        (Ok(file), Some(unpack)) => unpack(&format!("{}/", found.name), file, format),
+        (Ok(file), None) => Box::new(std::iter::once(plain(found.name, file))),
+        (Err(why), _) => failed(found.name, why.into()),
     });
-    Ok(Found { sources: Box::new(sources), is_zip: false })
+    Ok(Found { sources: Box::new(sources), is_packed: false })
 }
 
-fn is_zip(name: &str) -> bool {
-    ends(name, ".zip")
+/// Finds the files of a container that are meant; what is given first stands before their names.
+type Unpack = fn(&str, File, ImportFormat) -> Box<dyn Iterator<Item = Source>>;
+
+/// Returns how the files of a container are found, which its name tells.
+fn container(name: &str) -> Option<Unpack> {
+    let containers: [(&str, Unpack); 3] = [(".zip", zipped), (".tar.gz", tarred), (".tgz", tarred)];
+    containers.into_iter().find(|(end, _)| ends(name, end)).map(|(_, unpack)| unpack)
 }
 
 fn ends(name: &str, end: &str) -> bool {
@@ -66,9 +72,12 @@ fn is_meant(name: &str, format: ImportFormat) -> bool {
         ImportFormat::MemoryMd => &[".md", ".jsonl"],
         ImportFormat::Obsidian => &[".md"],
         ImportFormat::Rockbot => &[".json"],
+        ImportFormat::GeminiTakeout => &[".json", ".html"],
         _ => &[".md", ".json", ".jsonl", ".af"],
     };
-    known.iter().any(|end| ends(name, end))
+    // A page of activity is named in the language of its person; other exports hold pages of their own.
+    let is_activity = format == ImportFormat::Auto && ends(name, ".html") && !ends(name, "chat.html");
+    is_activity || known.iter().any(|end| ends(name, end))
 }
 
 fn plain(name: String, file: File) -> Source {
@@ -83,20 +92,49 @@ fn failed(name: String, why: anyhow::Error) -> Box<dyn Iterator<Item = Source>> 
 /// Returns the files of a zip that some format may fit; their names begin with that of the zip where it is one of several.
 #[cfg(feature = "ingest-docs")]
 fn zipped(prefix: &str, file: File, format: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
-    let files = match mnemal::ZippedFiles::open(file) {
-        Ok(files) => files,
-        Err(why) => return failed(prefix.trim_end_matches('/').to_owned(), why.into()),
-    };
+    match mnemal::ZippedFiles::open(file) {
+        Ok(files) => {
+            let names = files.names().to_vec();
+            let read = move |name: &str| Ok(Box::new(files.read(name)?) as Box<dyn BufRead + Send>);
+            packed(prefix, names, format, read)
+        }
+        Err(why) => failed(prefix.trim_end_matches('/').to_owned(), why.into()),
+    }
+}
+
+/// Returns the files of a tar that some format may fit, named as those of a zip.
+#[cfg(feature = "ingest-docs")]
+fn tarred(prefix: &str, file: File, format: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
+    match mnemal::TarredFiles::open(file) {
+        Ok(files) => {
+            let names = files.names().to_vec();
+            let read = move |name: &str| Ok(Box::new(files.read(name)?) as Box<dyn BufRead + Send>);
+            packed(prefix, names, format, read)
+        }
+        Err(why) => failed(prefix.trim_end_matches('/').to_owned(), why.into()),
+    }
+}
+
+#[cfg(feature = "ingest-docs")]
+fn packed(
+    prefix: &str,
+    names: Vec<String>,
+    format: ImportFormat,
+    read: impl Fn(&str) -> mnemal::Result<Box<dyn BufRead + Send>> + 'static,
+) -> Box<dyn Iterator<Item = Source>> {
     let prefix = prefix.to_owned();
-    let names: Vec<String> = files.names().iter().filter(|name| is_meant(name, format)).cloned().collect();
-    Box::new(names.into_iter().map(move |name| {
-        let reader = files.read(&name).map(|reader| Box::new(reader) as Box<dyn BufRead + Send>);
-        Source { name: format!("{prefix}{name}"), reader: reader.map_err(Into::into), bytes: None }
+    let meant = names.into_iter().filter(move |name| is_meant(name, format));
+    Box::new(meant.map(move |name| {
+        let reader = read(&name).map_err(Into::into);
+        Source { name: format!("{prefix}{name}"), reader, bytes: None }
     }))
 }
 
 #[cfg(not(feature = "ingest-docs"))]
 fn zipped(prefix: &str, _: File, _: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
-    let why = mnemal::Error::new(mnemal::ErrorKind::Unsupported, "this build reads no zip files");
+    let why = mnemal::Error::new(mnemal::ErrorKind::Unsupported, "this build reads no zip and no tar files");
     failed(prefix.trim_end_matches('/').to_owned(), why.into())
 }
+
+#[cfg(not(feature = "ingest-docs"))]
+use zipped as tarred;
