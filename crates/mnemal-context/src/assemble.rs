@@ -48,7 +48,7 @@ pub struct AssemblerParts {
     pub clock: Arc<dyn Clock>,
     /// Names receipts.
     pub ids: Arc<dyn IdSource>,
-    /// Makes the nonces of markers.
+    /// Makes the nonce of a session's markers.
     pub key: InstallationKey,
     /// What shapes a context.
     pub settings: ContextSettings,
@@ -172,9 +172,9 @@ impl Assembler {
         let Offered { fragments, inventories, seen } = offered;
         let parts = &self.parts;
         let (settings, counter) = (&parts.settings, parts.counter.as_ref());
+        let nonce = parts.key.nonce(request.session.as_str());
         let now = parts.clock.now();
         let id = ReceiptId(parts.ids.next(now));
-        let nonce = parts.key.nonce_of(&request.session, id);
         let sieve = Sieve { request, seen: &seen, settings, counter, nonce: &nonce, written: &parts.written };
         let mut sifted = sieve.sift(fragments);
         let rivals = rivals(&sifted.candidates, settings.near_duplicate);

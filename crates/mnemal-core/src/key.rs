@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ReceiptId, SessionId, TombstoneHash};
+use crate::TombstoneHash;
 
 /// 32 random bytes in a 0600 file outside every space, so that a stolen database does not allow guessing short texts.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,12 +37,6 @@ impl InstallationKey {
             let _ = write!(text, "{byte:02x}");
             text
         })
-    }
-
-    /// Returns the nonce of the markers of one answer: that of its session, whose texts stay the same to the byte; an answer
-    /// without a session has its own.
-    pub fn nonce_of(&self, session: &SessionId, receipt: ReceiptId) -> String {
-        if session.is_nobody() { self.nonce(&receipt.to_string()) } else { self.nonce(session.as_str()) }
     }
 
     /// Returns 16 bits that tell the same secret again without keeping it.
@@ -81,16 +75,6 @@ mod tests {
         assert_eq!(one.nonce("s").len(), 24);
         assert_ne!(one.nonce("s"), one.nonce("t"));
         assert_ne!(one.nonce("s"), two.nonce("s"));
-    }
-
-    #[test]
-    fn answers_of_a_session_share_their_nonce_and_others_have_their_own() {
-        let key = InstallationKey::new([1; 32]);
-        let [first, second] = [1, 2].map(ReceiptId);
-        let (session, nobody) = (SessionId::new("s").unwrap(), SessionId::nobody());
-        assert_eq!(key.nonce_of(&session, first), key.nonce_of(&session, second));
-        assert_ne!(key.nonce_of(&nobody, first), key.nonce_of(&nobody, second));
-        assert_eq!(key.nonce_of(&nobody, first), key.nonce_of(&nobody, first));
     }
 
     // proves: DF-90 (hashed parts)

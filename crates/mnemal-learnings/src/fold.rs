@@ -23,6 +23,10 @@ pub fn producer() -> Producer {
     Producer { id: PRODUCER.to_owned(), version: VERSION }
 }
 
+/// How much later than it was said what is said now may be recorded, in microseconds. Source: own choice; a log gives events of one
+/// moment moments of their own.
+const LIVE: i64 = 1_000_000;
+
 /// Rows under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
@@ -141,7 +145,9 @@ impl Fold {
                 supersede(&mut active, row.id, event.recorded_at);
                 self.rows.put(active);
             }
-        } else if let Some(away) = self.put_away_after(key.as_ref(), row.occurred_at) {
+        } else if let Some(away) =
+            self.put_away_after(key.as_ref(), row.occurred_at).filter(|_| is_import(event, &row))
+        {
             // What was said before its key was put away, and comes later by an import, is history.
             supersede(&mut row, away, event.recorded_at);
         } else if row.level < Level::User && self.is_rejected(key.as_ref()) {
@@ -282,6 +288,11 @@ fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
 /// Whether the user must be asked about what a text says, whatever it is.
 pub(crate) fn asked_by_topic(text: &str) -> Leave {
     if mnemal_extract::requires_user_permission(text) { Leave::Asked } else { Leave::Given }
+}
+
+/// Whether what a row says was said well before it was recorded, as in an import.
+fn is_import(event: &Event, row: &Learning) -> bool {
+    event.recorded_at.as_micros() - row.occurred_at.as_micros() > LIVE
 }
 
 /// Whether a second storing adds nothing but a source.

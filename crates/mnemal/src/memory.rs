@@ -11,6 +11,7 @@ use mnemal_core::{
 use mnemal_events::Ack;
 
 use crate::answer::{ContextCall, RecallCall};
+use crate::builder::Switch;
 use crate::engine::Engine;
 use crate::forget::ForgetCall;
 use crate::message::{Defaults, Message};
@@ -271,6 +272,9 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the log does not answer.
     pub async fn stats(&self) -> Result<Stats> {
+        if self.engine.parts().switch == Switch::Off {
+            return Ok(Stats::default());
+        }
         let notes = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
         self.engine.stats_of(self.log_to_read()?.as_ref(), &notes).await
     }

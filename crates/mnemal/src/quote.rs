@@ -78,12 +78,8 @@ impl Memory {
     /// Renders texts that are no records, such as entries of working memory, as a fenced block within a budget of tokens.
     pub fn fence(&self, texts: &[String], budget: u32) -> Fenced {
         let parts = &self.engine.parts().context;
-        let nonce = match self.scope.session.only() {
-            Some(session) => parts.key.nonce(session.as_str()),
-            // Nobody can know it beforehand, and nothing finds the block again by it.
-            None => parts.key.nonce(&format!("{} {}", SessionId::NOBODY, self.engine.now().as_micros())),
-        };
-        fenced(texts, &nonce, TokenCount(budget), parts.counter.as_ref())
+        let session = self.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
+        fenced(texts, &parts.key.nonce(session), TokenCount(budget), parts.counter.as_ref())
     }
 }
 

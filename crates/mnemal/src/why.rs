@@ -215,7 +215,7 @@ impl Memory {
             }
         }
         if let Some(text) = text {
-            let nonce = self.engine.parts().key.nonce_of(&receipt.session, receipt.id);
+            let nonce = self.engine.parts().key.nonce(receipt.session.as_str());
             let found = block_hashes(text, &nonce);
             let expect: Vec<[u8; 32]> = receipt.blocks.iter().map(|block| block.hash).collect();
             check.blocks = found.iter().filter(|hash| expect.contains(hash)).count();
