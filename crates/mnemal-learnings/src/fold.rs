@@ -24,8 +24,8 @@ pub fn producer() -> Producer {
 }
 
 /// How much later than it was said what is said now may be recorded, in microseconds. Source: own choice; a log gives events of one
-/// moment moments of their own.
-const LIVE: i64 = 1_000_000;
+/// moment moments of their own, a microsecond each.
+const LIVE: i64 = 1_000;
 
 /// Rows under construction.
 #[derive(Debug, Default)]
