@@ -1,4 +1,4 @@
-//! How a portrait is printed.
+//! The printed portrait of an entity.
 
 use std::collections::BTreeMap;
 

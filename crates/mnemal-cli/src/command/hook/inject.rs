@@ -1,4 +1,4 @@
-//! What the client puts beside the user's words: notes at the start, and what answers a prompt.
+//! The block beside the user's words: notes at the start, and what answers a prompt.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

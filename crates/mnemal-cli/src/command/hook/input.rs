@@ -1,4 +1,4 @@
-//! What a client says of its event: one JSON object, of which every field may be missing and others may stand there.
+//! The event of a client: one JSON object, of which every field may be missing and others may stand there.
 
 use std::io::Read;
 use std::path::PathBuf;

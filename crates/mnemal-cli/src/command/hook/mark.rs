@@ -1,4 +1,4 @@
-//! How far a transcript was captured, kept in a small file of the state folder.
+//! The captured end of a transcript, kept in a small file of the state folder.
 //!
 //! Losing it, or reading an old one, costs time: what is read again is known by its key and not stored twice.
 

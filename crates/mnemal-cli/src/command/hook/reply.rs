@@ -1,4 +1,4 @@
-//! What a client reads as our answer.
+//! The answer that a client reads.
 
 use serde::Serialize;
 
