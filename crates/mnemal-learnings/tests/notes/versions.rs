@@ -22,12 +22,20 @@ fn a_second_note_of_a_key_supersedes_the_first_and_both_stay_in_the_history() {
     assert_eq!((rows[0].created_at, rows[0].expired_at), (at(2), None));
 }
 
-/// Appends a version of `door` that was said, and recorded, at a second of another log.
+/// The second at which an import is recorded.
+const IMPORT: u32 = 3_000;
+
+/// Appends a version of `door` that was said at a second of another log and comes by an import.
 fn import(space: &mut Space, content: &str, second: u32) {
+    say(space, content, second, IMPORT);
+}
+
+/// Appends a version of `door` that was said at one second and recorded at another.
+fn say(space: &mut Space, content: &str, said: u32, recorded: u32) {
     let note = EventKind::Decision(Decision::Remember(remember("door")));
     space.append_with(note, content, Origin::UserDirect, |entry| {
-        entry.event.occurred_at = at(second);
-        entry.recorded_at = at(second);
+        entry.event.occurred_at = at(said);
+        entry.recorded_at = at(recorded);
     });
 }
 
@@ -45,9 +53,18 @@ fn a_version_that_was_said_earlier_never_holds_whenever_it_is_recorded() {
 }
 
 #[test]
+fn of_two_writers_at_once_the_one_that_was_recorded_last_holds() {
+    let mut space = Space::new();
+    say(&mut space, "Code 1111", 41, 42);
+    say(&mut space, "Code 2222", 40, 43);
+    space.catch_up(10);
+    assert_eq!(space.active(), ["Code 2222"]);
+}
+
+#[test]
 fn a_version_that_was_said_before_its_key_was_put_away_does_not_bring_it_back() {
     let mut space = Space::new();
-    import(&mut space, "Code 9999", 40);
+    say(&mut space, "Code 9999", 40, 40);
     let away = EventKind::Decision(Decision::Archive(key("door").into()));
     space.append_with(away, "", Origin::UserDirect, |entry| {
         entry.event.occurred_at = at(50);
