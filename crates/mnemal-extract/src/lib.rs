@@ -53,7 +53,7 @@ pub use label::{SpeakerLabel, speaker_label, speaker_voice};
 pub use language::{Tier, by_script, language};
 pub use lifecycle::{
     Duration, EndedSide, Ending, EndingScope, Form, FormPart, FormWish, denies, duration, endings, form_wish,
-    form_wish_behind,
+    form_wish_behind, joined_parts, named,
 };
 pub use names::{clean_name, mentions};
 pub use notes::{Note, NoteKind, preference_notes};

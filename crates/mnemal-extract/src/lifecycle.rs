@@ -295,15 +295,17 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     // What no language is told by is taken for English, or for one that shares its small words.
     let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
     let may_be_other = is_short && crate::language::by_script(text).is_none() && !is_told();
-    let read = |of: Range<usize>| {
-        let found = if may_end.has(place) { pack.endings(text, of.clone()) } else { Vec::new() };
+    let all: Vec<Range<usize>> = sentences(text).into_iter().map(|sentence| sentence.range()).collect();
+    let read = |(at, of): (usize, &Range<usize>)| {
+        let before = || at.checked_sub(1).and_then(|at| all.get(at)).cloned();
+        let found = if may_end.has(place) { pack.endings(text, of.clone(), before()) } else { Vec::new() };
         if !found.is_empty() || !may_be_other || pack.is_known(text, of.clone()) {
             return found;
         }
         let others = packs().iter().enumerate().filter(|(other, _)| *other != place && may_end.has(*other));
-        others.flat_map(|(_, other)| other.endings(text, of.clone())).collect()
+        others.flat_map(|(_, other)| other.endings(text, of.clone(), before())).collect()
     };
-    sentences(text).into_iter().flat_map(|sentence| read(sentence.range())).collect()
+    all.iter().enumerate().flat_map(read).collect()
 }
 
 /// Words up to which the language of a text is uncertain. Source: own choice.
@@ -330,6 +332,21 @@ pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
 #[must_use]
 pub fn denies(text: &str) -> bool {
     pack_of(text).is_some_and(|pack| pack.denies(text))
+}
+
+/// Returns the words with content of a wish, taste or habit that name what it is about, folded: without those of wishing, liking,
+/// bearing and time. "I'm allergic to walnuts" names walnuts.
+#[must_use]
+pub fn named(statement: &str) -> Vec<String> {
+    pack_of(statement).map(|pack| pack.named(statement)).unwrap_or_default()
+}
+
+/// Returns the parts of a name or statement that a word joins, of which each is meant for itself: the cello, the flute.
+/// A language without a pack joins nothing.
+#[must_use]
+pub fn joined_parts(text: &str, language: Language) -> Vec<&str> {
+    let pack = packs().iter().find(|pack| pack.language == language.code());
+    pack.map_or_else(|| vec![text], |pack| pack.parts(text))
 }
 
 /// How long, as a rule says it.

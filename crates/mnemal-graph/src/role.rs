@@ -56,6 +56,31 @@ const OTHER_WORDS: [(&str, &str); 16] = [
     ("hubby", "husband"),
     ("puppy", "dog"),
 ];
+/// Words for whoever does a job for somebody. Source: own choice, from the roles of the packs for claims.
+const SERVANTS: [&str; 22] = [
+    "doctor",
+    "dentist",
+    "therapist",
+    "physiotherapist",
+    "physio",
+    "psychologist",
+    "hairdresser",
+    "barber",
+    "lawyer",
+    "accountant",
+    "vet",
+    "trainer",
+    "coach",
+    "tutor",
+    "teacher",
+    "optician",
+    "gardener",
+    "cleaner",
+    "nanny",
+    "babysitter",
+    "midwife",
+    "pediatrician",
+];
 /// Words for the one with whom somebody lives. Source: the roles of the predicate `partner`.
 const PARTNERS: [&str; 11] = [
     "partner",
@@ -134,6 +159,11 @@ pub(crate) fn agree(one: &str, other: &str) -> bool {
             (Group::Partner | Group::Other, Group::Partner | Group::Other) => true,
             _ => false,
         }
+}
+
+/// Whether somebody in a role serves another by his work, so that he is in it no more when he retires.
+pub(crate) fn is_of_servant(role: &str) -> bool {
+    SERVANTS.contains(&normal(role).as_str())
 }
 
 /// Whether a role belongs to an animal.

@@ -1,7 +1,7 @@
 //! What a message of the user ends: a row that never holds itself, and the rows that hold no more because of it.
 
 use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
-use mnemal_extract::{EndedSide, EndingScope, denies};
+use mnemal_extract::{EndedSide, EndingScope, denies, joined_parts, named};
 use mnemal_text::{Analyzer, Language, fold};
 
 use crate::read::{LEARNED, TASTE, is_own};
@@ -9,6 +9,8 @@ use crate::tool;
 
 /// What the keys of endings begin with.
 pub(crate) const ENDED: &str = "learned/ended/";
+/// The tag of an ending whose words say more than the name of what ends.
+pub(crate) const AMONG: &str = "among";
 /// Letters by which a word and its form in another text are known to be near. Source: own choice; it only spares work.
 const NEAR: usize = 2;
 /// Fewest words of a prohibition that one thing of its kind ends: "I drink whole milk again" and "I don't drink milk". Source: own
@@ -33,6 +35,8 @@ pub(crate) struct Ending {
     side: EndedSide,
     /// Folded words that name what ends; of the wish before, the event in which it stands.
     words: Vec<String>,
+    /// What ends is named among the words, which say more than its name.
+    is_among: bool,
     language: Language,
 }
 
@@ -71,6 +75,7 @@ impl Ending {
             scope: EndingScope::from_name(tag(1)).filter(|_| is_ending(row))?,
             side: EndedSide::from_name(tag(2))?,
             words: row.topics.clone(),
+            is_among: tag(3) == AMONG,
             language: Language::guess(&row.content),
         })
     }
@@ -87,8 +92,13 @@ impl Ending {
         let is_taste = key.as_str().starts_with(TASTE);
         is_learned
             && match self.scope {
+                EndingScope::Own if self.is_among => is_own(key) && !is_taste,
+                EndingScope::Taste if self.is_among => is_taste,
+                EndingScope::Work if self.is_among => !is_own(key),
                 EndingScope::Taste => is_taste || !is_own(key),
                 EndingScope::Work => !is_taste,
+                // What ends a fact of a kind ends what is learnt of it, and no taste.
+                scope if scope.is_of_facts() => is_own(key) && !is_taste,
                 _ => true,
             }
     }
@@ -102,7 +112,37 @@ impl Ending {
             return row.session == self.session
                 && row.sources.iter().any(|source| self.words.contains(&source.event.to_string()));
         }
-        self.is_side_of(row) && self.names(&row.content)
+        let is_named = || if self.is_among { self.holds(&row.content) } else { self.names(&row.content) };
+        let is_whole = || !row.key.as_ref().is_some_and(is_own) || self.names_each_part(&row.content);
+        self.is_side_of(row) && is_named() && is_whole()
+    }
+
+    /// Whether a word of each of the things that a statement joins is among those that end something: who gave up the flute still
+    /// plays the cello.
+    fn names_each_part(&self, statement: &str) -> bool {
+        let parts: Vec<Vec<String>> =
+            joined_parts(statement, Language::guess(statement)).into_iter().map(named).collect();
+        let is_named = |words: &Vec<String>| words.is_empty() || words.iter().any(|word| self.has(word));
+        parts.len() < 2 || parts.iter().all(is_named)
+    }
+
+    /// Whether a word is among those that end something, in whatever form.
+    fn has(&self, word: &str) -> bool {
+        if word.chars().any(is_sign) {
+            return self.words.iter().any(|other| other.contains(word) || word.contains(other.as_str()));
+        }
+        let ended = self.stems(&self.words.join(" "));
+        self.stems(word).iter().all(|stem| ended.iter().any(|other| is_same_word(stem, other)))
+    }
+
+    /// Whether all words that name what a statement is about are among those that end something.
+    fn holds(&self, statement: &str) -> bool {
+        let named = named(statement);
+        let is_held = |word: &String| {
+            let is_part = |other: &String| other.contains(word.as_str());
+            if word.chars().any(is_sign) { self.words.iter().any(is_part) } else { self.has(word) }
+        };
+        !named.is_empty() && named.iter().all(is_held)
     }
 
     fn is_side_of(&self, row: &Learning) -> bool {

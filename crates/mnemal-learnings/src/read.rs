@@ -64,7 +64,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
     let mut endings = endings(&words);
-    endings.retain(|ending| !ending.scope.is_of_facts());
+    endings.retain(ended::reaches_learnings);
     let said = about_work(event, &words, &scene, cache);
     for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };

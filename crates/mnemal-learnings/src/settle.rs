@@ -53,13 +53,20 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending]) {
     group.iter_mut().for_each(put_away);
 }
 
-/// Ends what holds, if an ending is about it.
+/// Ends what holds, and what was waiting for more evidence, if an ending is about it.
 fn end(group: &mut [Learning], leader: &mut Option<usize>, ending: &Ending) {
-    let Some(row) = leader.and_then(|at| group.get_mut(at)).filter(|row| ending.ends(row)) else { return };
-    row.status = LearningStatus::Superseded;
-    row.superseded_by = Some(ending.id);
-    row.expired_at = Some(ending.created_at.max(row.created_at));
-    *leader = None;
+    for (place, row) in group.iter_mut().enumerate() {
+        let holds = *leader == Some(place);
+        if !(holds || row.status == LearningStatus::Candidate) || !ending.ends(row) {
+            continue;
+        }
+        row.status = LearningStatus::Superseded;
+        row.superseded_by = Some(ending.id);
+        row.expired_at = Some(ending.created_at.max(row.created_at));
+        if holds {
+            *leader = None;
+        }
+    }
 }
 
 /// Adds the messages that praise what a row says, since it was said, to what supports it; each counts once.

@@ -26,7 +26,12 @@ fn memory(builder: Builder) -> Memory {
 }
 
 async fn tell(memory: &Memory, turn: Message) {
-    let day = Timestamp::from_micros(19_723 * 86_400_000_000).unwrap();
+    tell_on(memory, 19_723, turn).await;
+}
+
+/// Says something on a day since 1970.
+async fn tell_on(memory: &Memory, day: i64, turn: Message) {
+    let day = Timestamp::from_micros(day * 86_400_000_000).unwrap();
     let turn = turn.session(SessionId::new("s").unwrap()).occurred_at(day, Zone::utc());
     let _ack = memory.log(turn).await.unwrap();
 }
@@ -40,6 +45,47 @@ async fn lines(memory: &Memory, who: &str) -> Vec<String> {
     let mut lines: Vec<String> = portrait.facts.iter().map(mnemal::Told::line).collect();
     lines.sort();
     lines
+}
+
+#[tokio::test]
+async fn what_is_given_up_is_no_longer_told_in_whatever_words() {
+    for (first, second, gone) in [
+        ("I work as a welder at Corvane.", "Corvane showed me the door on Monday.", "welder"),
+        ("I play the bassoon.", "You remember the bassoon? That's over.", "bassoon"),
+        ("I live in Fleetwood.", "We packed up and left Fleetwood.", "Fleetwood"),
+        ("My dentist is Dr. Bolt.", "Dr. Bolt has retired, I see Dr. Fenn now.", "user's dentist: Bolt"),
+        ("Ich wohne in Husum.", "Husum liegt hinter uns.", "Husum"),
+        ("Ich arbeite bei der Corvane AG.", "Die Corvane AG hat mich vor die Tür gesetzt.", "Corvane"),
+        ("Trabajo en Corvane.", "Corvane cerró y me quedé en la calle.", "Corvane"),
+        ("J'habite à Vannes.", "On a quitté Vannes.", "Vannes"),
+        ("我住在洛阳。", "洛阳的房子退租了。", "洛阳"),
+    ] {
+        let memory = memory(builder());
+        tell(&memory, Message::user(first)).await;
+        let held = lines(&memory, "user").await;
+        assert!(held.iter().any(|line| line.contains(gone)), "{first}: {held:?}");
+        tell_on(&memory, 19_756, Message::user(second)).await;
+        let held = lines(&memory, "user").await;
+        assert!(!held.iter().any(|line| line.contains(gone)), "{first} {second}: {held:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_sounds_given_up_is_still_told() {
+    for (first, second, still) in [
+        ("I play the cello and the flute.", "I gave up the flute.", "cello"),
+        ("I work at Corvane.", "I'm off from Corvane for two weeks of holiday.", "Corvane"),
+        ("I live in Fleetwood.", "I had left Fleetwood once before.", "Fleetwood"),
+        ("Ich wohne in Husum.", "Meine Eltern sind aus Husum ausgezogen.", "Husum"),
+        ("Vivo en Soria.", "Yo ya había dejado Soria una vez.", "Soria"),
+        ("我住在洛阳。", "我表哥从洛阳搬走了。", "洛阳"),
+    ] {
+        let memory = memory(builder());
+        tell(&memory, Message::user(first)).await;
+        tell_on(&memory, 19_756, Message::user(second)).await;
+        let held = lines(&memory, "user").await;
+        assert!(held.iter().any(|line| line.contains(still)), "{first} {second}: {held:?}");
+    }
 }
 
 // proves: GB-17, BA-07

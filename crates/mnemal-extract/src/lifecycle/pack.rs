@@ -1,15 +1,16 @@
 //! A pack of rules for endings and durations, read from its file.
 
+mod naming;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use mnemal_core::{Error, Result, RuleId, Span};
-use mnemal_text::{fold, is_stop_word};
+use mnemal_text::fold;
 
 use super::keys::Keys;
-use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds, stop_words_of};
-use crate::clause::Reading;
+use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds};
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::{Token, stands_alone};
@@ -34,6 +35,10 @@ pub(crate) struct Pack {
     closes_words: Patterns<()>,
     /// Words of time, which name nothing where a whole sentence names what ends.
     times: Patterns<()>,
+    /// Words of wishing, liking and bearing, which say how and not what a statement is about.
+    framing: Patterns<()>,
+    /// Words between two things of which each is meant: "the cello and the flute".
+    joins: Patterns<()>,
     /// How a clause begins that tells what is so even where the sentence asks.
     presupposes: Patterns<()>,
     /// Words are written together behind an apostrophe, as in French.
@@ -46,6 +51,8 @@ pub(crate) struct Pack {
     heads: Vec<String>,
     /// Endings of words that say whose a thing is: what is somebody else's ends no fact of the user.
     owners: Vec<String>,
+    /// Words before which such an ending is a short verb: "the ankle's as good as new".
+    behind_verbs: Patterns<()>,
     holds: Patterns<Holds>,
     unless_holds: Patterns<Holds>,
     denials: Patterns<()>,
@@ -70,6 +77,8 @@ struct Rule {
     is_bare: bool,
     /// What ends is named somewhere in the sentence.
     is_among: bool,
+    /// What ends is named in the sentence before: "Remember the bassoon? That's over."
+    is_before: bool,
     /// What ends belongs to somebody in a role, or is who is in it.
     is_of_role: bool,
     /// What ends where the words name nothing, each for itself: "I'm well again" ends a flu and a cough.
@@ -89,6 +98,7 @@ impl Rule {
             id: RuleId::new(section.text("id")?.unwrap_or_default())?,
             is_of_role,
             is_among: section.flag("among")?,
+            is_before: section.flag("before")?,
             scope: EndingScope::from_name(scope).ok_or_else(|| unknown("scope", scope))?,
             side: EndedSide::from_name(side).ok_or_else(|| unknown("side", side))?,
             is_front: section.flag("front")?,
@@ -155,6 +165,8 @@ impl Pack {
         };
         let (closes, closes_words, denials) = (list("closes")?, list("closes_words")?, list("denials")?);
         let (presupposes, times) = (list("presupposes")?, list("times")?);
+        let (framing, joins) = (list("framing")?, list("joins")?);
+        let behind_verbs = list("behind_verbs")?;
         let set = |name: &str| -> Result<HashSet<String>> {
             Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
         };
@@ -172,12 +184,15 @@ impl Pack {
             closes,
             closes_words,
             times,
+            framing,
+            joins,
             presupposes,
             elides,
             neutral,
             empty,
             heads,
             owners,
+            behind_verbs,
             holds,
             unless_holds,
             denials,
@@ -196,8 +211,8 @@ impl Pack {
         keys.add(place, &self.forms, &self.lexicon);
     }
 
-    /// Returns what a sentence ends; each scope and side once.
-    pub(crate) fn endings(&self, text: &str, of: Range<usize>) -> Vec<Ending> {
+    /// Returns what a sentence ends; each scope and side once. What it takes up by "that" may be named in the one before.
+    pub(crate) fn endings(&self, text: &str, of: Range<usize>, before: Option<Range<usize>>) -> Vec<Ending> {
         let asks = is_question(text.get(of.clone()).unwrap_or_default());
         let spaced = self.spaced(text);
         let text = spaced.as_ref();
@@ -211,9 +226,11 @@ impl Pack {
         let unless = self.unless.find(&tokens, &self.lexicon);
         hits.retain(|hit| !unless.iter().any(|except| except.tag == hit.tag));
         hits.sort_by_key(|hit| (hit.tag, hit.from));
+        let before = before.map(|before| self.lexicon.tokens(text, before)).unwrap_or_default();
+        let said = (tokens.as_slice(), before.as_slice());
         let mut found: Vec<Ending> = Vec::new();
         for hit in &hits {
-            let Some(ending) = self.ending(text, &of, &tokens, hit) else { continue };
+            let Some(ending) = self.ending(text, &of, said, hit) else { continue };
             let things = self.rules.get(hit.tag).map(|rule| rule.things.as_slice()).unwrap_or_default();
             let by_name = things.iter().map(|thing| Ending { words: vec![thing.clone()], ..ending.clone() });
             let named: Vec<Ending> = by_name.collect();
@@ -245,16 +262,28 @@ impl Pack {
         before.find(|before| !before.is_empty()).unwrap_or(word)
     }
 
-    fn ending(&self, text: &str, of: &Range<usize>, tokens: &[Token], hit: &Hit<usize>) -> Option<Ending> {
+    fn ending(
+        &self,
+        text: &str,
+        of: &Range<usize>,
+        (tokens, before): (&[Token], &[Token]),
+        hit: &Hit<usize>,
+    ) -> Option<Ending> {
         let rule = self.rules.get(hit.tag)?;
+        let naming = if rule.is_before { before } else { tokens };
+        if rule.is_before
+            && self.unless.find(before, &self.lexicon).iter().any(|except| except.tag == hit.tag)
+        {
+            return None;
+        }
         let end = |from| if rule.is_front { hit.to } else { self.end(tokens, from) };
         let to = hit.value.map(|from| hit.value_end.unwrap_or_else(|| end(from)));
         let mut words = match (hit.value, to) {
-            _ if rule.is_among => self.all_words(text, tokens),
+            _ if rule.is_among => self.all_words(text, naming),
             (Some(from), Some(to)) => self.words(text, tokens, (from..to, MOST_WORDS), &[]),
             _ => Vec::new(),
         };
-        if rule.is_of_role {
+        if rule.is_of_role && !rule.is_among {
             words = self.of_role(bytes(tokens, hit.value?, to?)?.of(text)?, words)?;
         }
         if rule.side == EndedSide::Leave {
@@ -265,8 +294,8 @@ impl Pack {
             let first = hit.value.and_then(|from| tokens.get(from)).map(|token| token.span.clone());
             first.and_then(|span| text.get(span)).is_some_and(|word| word.starts_with(is_name_start))
         };
-        let named = if rule.is_among { Some((0, tokens.len())) } else { hit.value.zip(to) };
-        let is_owned = rule.scope.is_of_facts() && self.names_an_owner(text, tokens, named);
+        let named = if rule.is_among { Some((0, naming.len())) } else { hit.value.zip(to) };
+        let is_owned = rule.scope.is_of_facts() && self.names_an_owner(text, naming, named);
         if rule.is_name && !is_named() || is_owned {
             return None;
         }
@@ -298,11 +327,17 @@ impl Pack {
 
     /// Whether some tokens say whose a thing is: "my neighbor's canoe".
     fn names_an_owner(&self, text: &str, tokens: &[Token], of: Option<(usize, usize)>) -> bool {
-        let named = of.and_then(|(from, to)| tokens.get(from..to)).unwrap_or_default();
+        let (from, to) = of.unwrap_or_default();
+        let named = tokens.get(from..to).unwrap_or_default();
         // "It's" is spelled out, and says whose nothing is.
-        let is_whole = |token: &&Token| named.iter().filter(|other| other.span == token.span).count() == 1;
-        let words = named.iter().filter(is_whole).filter_map(|token| text.get(token.span.clone()));
-        words.into_iter().any(|word| self.owners.iter().any(|ending| word.ends_with(ending.as_str())))
+        let is_whole = |token: &Token| named.iter().filter(|other| other.span == token.span).count() == 1;
+        let verbs = self.behind_verbs.find(tokens, &self.lexicon);
+        let is_verb = |at: usize| verbs.iter().any(|hit| hit.from == from + at + 1);
+        let owns = |word: &str| self.owners.iter().any(|ending| word.ends_with(ending.as_str()));
+        let is_owner = |(at, token): (usize, &Token)| {
+            is_whole(token) && text.get(token.span.clone()).is_some_and(owns) && !is_verb(at)
+        };
+        named.iter().enumerate().any(is_owner)
     }
 
     /// Says whether a sentence has words of an ending, or such as rule one out: it is of this language then.
@@ -321,64 +356,6 @@ impl Pack {
                 || closed.iter().any(|close| close.from == *at)
         };
         (from + 1..=tokens.len()).find(is_over).unwrap_or(tokens.len())
-    }
-
-    /// Returns the words with content of a sentence, without those of time.
-    fn all_words(&self, text: &str, tokens: &[Token]) -> Vec<String> {
-        let times = self.times.find(tokens, &self.lexicon);
-        let of_time: Vec<Range<usize>> = times.iter().map(|hit| hit.from..hit.to).collect();
-        self.words(text, tokens, (0..tokens.len(), MOST_AMONG), &of_time)
-    }
-
-    /// Returns the role that some words name, as facts name it, and behind it what the words name besides.
-    fn of_role(&self, named: &str, words: Vec<String>) -> Option<Vec<String>> {
-        let pack = crate::language::Pack::of(&self.language)?;
-        let reading = Reading::new(named, pack.gates());
-        let subjects = &pack.rules()?.subjects;
-        let named = |at| Some((at, subjects.role_of(&reading, at)?.0));
-        let (at, role) = (0..reading.words.len()).find_map(named)?;
-        let first = fold(reading.lower(at));
-        let besides = words.into_iter().filter(|word| !word.contains(&first));
-        Some(std::iter::once(role.to_owned()).chain(besides).collect())
-    }
-
-    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without spaces
-    /// the runs between words that name nothing.
-    fn words(
-        &self,
-        text: &str,
-        tokens: &[Token],
-        (of, most): (Range<usize>, usize),
-        left_out: &[Range<usize>],
-    ) -> Vec<String> {
-        let mut words: Vec<String> = Vec::new();
-        let mut run_end = None;
-        for at in of {
-            let Some(token) = tokens.get(at) else { break };
-            if left_out.iter().any(|range| range.contains(&at)) {
-                run_end = None;
-                continue;
-            }
-            let raw = text.get(token.span.clone()).unwrap_or_default();
-            let word = fold(raw);
-            let goes_on = raw.chars().all(stands_alone) && run_end == Some(token.span.start);
-            if self.is_empty_word(&word) {
-                run_end = None;
-                continue;
-            }
-            run_end = raw.chars().all(stands_alone).then_some(token.span.end);
-            if let Some(last) = words.last_mut().filter(|_| goes_on) {
-                last.push_str(&word);
-            } else if words.len() < most && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        words
-    }
-
-    fn is_empty_word(&self, word: &str) -> bool {
-        let is_single = word.chars().count() < 2 && !word.chars().all(|c| stands_alone(c) || c.is_numeric());
-        is_single || self.empty.contains(word) || is_stop_word(stop_words_of(&self.language), word)
     }
 
     /// Returns the text with spaces where words are written together; the places of its bytes stay as they are.
@@ -474,7 +451,8 @@ impl Pack {
 
 /// Whether two endings end the same.
 fn says_the_same(one: &Ending, other: &Ending) -> bool {
-    one.scope == other.scope && one.words == other.words && one.side == other.side
+    let kind = |ending: &Ending| (ending.scope, ending.side, ending.is_among);
+    kind(one) == kind(other) && one.words == other.words
 }
 
 /// Returns the bytes of some tokens.

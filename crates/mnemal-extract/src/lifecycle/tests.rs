@@ -8,7 +8,10 @@ fn each_rule_of_each_pack_finds_its_examples_and_passes_its_counters() {
     for (language, text) in PACKS {
         let pack = Pack::parse(language, text).unwrap_or_else(|error| panic!("{language}: {error}"));
         let read = |text: &str| -> Vec<Ending> {
-            sentences(text).into_iter().flat_map(|one| pack.endings(text, one.range())).collect()
+            let all: Vec<_> = sentences(text).into_iter().map(|one| one.range()).collect();
+            let before = |at: usize| at.checked_sub(1).and_then(|at| all.get(at)).cloned();
+            let places = all.iter().enumerate();
+            places.flat_map(|(at, of)| pack.endings(text, of.clone(), before(at))).collect()
         };
         for (rule, examples, counters) in pack.tests() {
             assert!(!examples.is_empty() && !counters.is_empty(), "{rule:?}");

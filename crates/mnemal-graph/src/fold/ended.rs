@@ -1,8 +1,8 @@
 //! What the words of an event end of what is believed of its speaker, where no claim of its own says so: "the diet is over",
 //! "I'm no longer a fan of it", the death of a pet that was named once.
 
-use mnemal_core::{Act, Confidence, EntityId, Fact, Source, Span, Support, Value, WorldTime};
-use mnemal_extract::{EndedSide, Ending, EndingScope};
+use mnemal_core::{Act, Confidence, EntityId, EventId, Fact, Source, Span, Support, Value, WorldTime};
+use mnemal_extract::{EndedSide, Ending, EndingScope, joined_parts};
 use mnemal_text::{Analyzer, Language, fold};
 
 use super::{Fold, Pending, Reading, Resolved};
@@ -28,12 +28,32 @@ const STATES: [&str; 12] = [
     "owns",
     "works_on",
 ];
+/// What one gives up with words that say nothing of its kind: "that's history". Homes, partners and animals have words of their own.
+const OF_ONES_OWN: [&str; 14] = [
+    "diet",
+    "allergic_to",
+    "health",
+    "habit",
+    "uses",
+    "skill",
+    "goal",
+    "activity",
+    "studies",
+    "studies_at",
+    "member_of",
+    "works_on",
+    "works_at",
+    "role",
+];
 /// What one bears again when one eats it again.
 const BORNE: [&str; 3] = ["allergic_to", "health", "dislikes"];
 /// Whom a death ends.
 const PETS: &str = "pet";
 /// Where one lives and works, and as what, which ends when one leaves.
 const PLACES: [&str; 3] = ["lives_in", "works_at", "role"];
+/// For whom one works, and as what.
+const WORK: &str = "works_at";
+const ROLE: &str = "role";
 /// What ends when the work is handed in. Its topic says of what it is one.
 const DEADLINE: &str = "deadline";
 /// Facts of a life that something else may take the place of.
@@ -127,6 +147,18 @@ impl Fold {
                 ended.push(end_of(fact, ending, *speaker, reading));
             }
         }
+        let is_anew = |end: &Resolved| {
+            let object = end.support.object.key();
+            let says = |claim: &Resolved| {
+                claim.predicate == end.predicate
+                    && claim.support.object.key() == object
+                    && !claim.support.act.is_of_past()
+            };
+            pending.claims.iter().any(says)
+        };
+        let mut roles = told_with(&all, &ended, *speaker, (endings, reading));
+        roles.retain(|end| !is_anew(end));
+        ended.extend(roles);
         let is_of_relative = |ending: &&Ending| ending.scope == EndingScope::Relative;
         for ending in endings.iter().filter(is_of_relative) {
             let Some(relative) = self.relative(ending, subject) else { continue };
@@ -163,10 +195,17 @@ impl Fold {
 
     /// Whether a fact is what is named among the words of an ending: no other of its kind has as much of them in its name.
     fn is_meant(&self, ending: &Ending, fact: &Fact, all: &[&Fact]) -> bool {
-        let may_be = |of: &Fact| kinds(ending.scope).contains(&of.predicate.as_str());
+        let kinds = kinds_among(ending);
+        let is_servant = |of: &Fact| of.topic.as_deref().is_some_and(role::is_of_servant);
+        let is_of_role = |of: &Fact| ending.scope != EndingScope::Role || is_servant(of);
+        let may_be = |of: &Fact| kinds.contains(&of.predicate.as_str()) && is_of_role(of);
         let shared = if may_be(fact) { self.shared(ending, fact) } else { 0 };
-        let rivals = all.iter().filter(|other| other.id != fact.id && other.predicate == fact.predicate);
-        shared > 0 && rivals.into_iter().all(|other| self.shared(ending, other) < shared)
+        let is_less = |other: &&Fact| {
+            let others = self.shared(ending, other);
+            others < shared || others == shared && other.predicate != fact.predicate
+        };
+        let mut rivals = all.iter().filter(|other| other.id != fact.id && may_be(other));
+        shared > 0 && rivals.all(is_less)
     }
 
     /// Returns how much of what a fact names is among the words of an ending: letters of whole words, or signs in a row.
@@ -174,10 +213,11 @@ impl Fold {
         let analyzer = Analyzer::new(language_of(ending));
         let ended = analyzer.query_terms(&ending.words.join(" "));
         let is_done = DONE.contains(&fact.predicate.as_str());
-        let of = |object: &str| {
+        let within = |object: &str| {
             let object = fold(object);
             let signs = ending.words.iter().map(|word| common(word, &object)).max().unwrap_or_default();
-            if signs >= FEWEST_SHARED {
+            let is_whole = || ending.words.iter().any(|word| word.contains(&object));
+            if signs >= FEWEST_SHARED || signs > 0 && is_whole() {
                 return signs;
             }
             let words = analyzer.query_terms(&object);
@@ -186,10 +226,15 @@ impl Fold {
             let meant = named.iter().filter(|word| letters(word) >= FEWEST_LETTERS && ended.contains(word));
             meant.map(letters).sum()
         };
+        // Of several things that one fact joins, the end of one ends not all.
+        let of = |object: &str| {
+            let parts = joined_parts(object, language_of(ending));
+            if parts.iter().all(|part| within(part) > 0) { within(object) } else { 0 }
+        };
         match &fact.object {
             _ if fact.predicate.as_str() == DEADLINE => fact.topic.as_deref().map(of).unwrap_or_default(),
             Value::Literal { text, .. } => of(text),
-            Value::Entity(id) => self.names_of(*id).map(of).max().unwrap_or_default(),
+            Value::Entity(id) => self.names_of(*id).map(within).max().unwrap_or_default(),
         }
     }
 
@@ -239,7 +284,7 @@ impl Fold {
         };
         match &fact.object {
             _ if fact.predicate.as_str() == DEADLINE => fact.topic.as_deref().is_some_and(fits),
-            Value::Literal { text, .. } => fits(text),
+            Value::Literal { text, .. } => fits(text) && names_each_part(ending, text),
             Value::Entity(id) => self.names_of(*id).any(fits),
         }
     }
@@ -269,6 +314,61 @@ fn kinds(scope: EndingScope) -> &'static [&'static str] {
         EndingScope::Habit => &["habit", "activity", "skill", "diet", "member_of", "uses"],
         _ => &[],
     }
+}
+
+/// Returns the ends of the roles that were told in one message with work that ends: who leaves the bank is its teller no more.
+fn told_with(
+    all: &[&Fact],
+    ended: &[Resolved],
+    speaker: EntityId,
+    (endings, reading): (&[Ending], Reading<'_>),
+) -> Vec<Resolved> {
+    let is_over = |fact: &Fact| {
+        let object = fact.object.key();
+        ended.iter().any(|end| end.predicate == fact.predicate && end.support.object.key() == object)
+    };
+    let is_of_work = |fact: &&&Fact| fact.predicate.as_str() == WORK && is_over(fact);
+    let work: Vec<&Fact> = all.iter().filter(is_of_work).copied().collect();
+    let with_work = |fact: &&&Fact| {
+        let meets = |other: &&Fact| sources(fact).any(|event| sources(other).any(|one| one == event));
+        fact.predicate.as_str() == ROLE && !is_over(fact) && work.iter().any(meets)
+    };
+    let of_job =
+        |ending: &&Ending| matches!(ending.scope, EndingScope::Job | EndingScope::Life | EndingScope::Work);
+    let Some(ending) = endings.iter().find(of_job).filter(|_| !work.is_empty()) else {
+        return Vec::new();
+    };
+    all.iter().filter(with_work).map(|fact| end_of(fact, ending, speaker, reading)).collect()
+}
+
+/// Whether an ending names each of the things that an object joins.
+fn names_each_part(ending: &Ending, object: &str) -> bool {
+    let analyzer = Analyzer::new(language_of(ending));
+    let ended = analyzer.query_terms(&ending.words.join(" "));
+    let is_named = |part: &&str| {
+        let stems = analyzer.query_terms(&fold(part));
+        let has_signs = ending.words.iter().any(|word| common(word, part) > 0);
+        stems.iter().any(|stem| ended.contains(stem)) || has_signs
+    };
+    let parts = joined_parts(object, language_of(ending));
+    parts.len() < 2 || parts.iter().all(is_named)
+}
+
+/// Returns which facts an ending may mean whose words say more than a name.
+fn kinds_among(ending: &Ending) -> &'static [&'static str] {
+    match (ending.scope, ending.side) {
+        (EndingScope::Own, EndedSide::Leave) => &BORNE,
+        (EndingScope::Own, _) => &OF_ONES_OWN,
+        (EndingScope::Taste, EndedSide::Leave) => &[DISLIKED],
+        (EndingScope::Taste, _) => &LIKED,
+        (EndingScope::Role, _) => &["knows"],
+        (scope, _) => kinds(scope),
+    }
+}
+
+/// Returns the events in which a fact was said.
+fn sources(fact: &Fact) -> impl Iterator<Item = EventId> + '_ {
+    fact.supports.iter().map(|support| support.source.event)
 }
 
 /// Whether an ending that names nothing ends only what is alone of its kind: "our dog died", "goal reached".

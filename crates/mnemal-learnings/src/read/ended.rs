@@ -6,7 +6,7 @@ use mnemal_core::{
 use mnemal_extract::{Ending, EndingScope, NoteKind};
 
 use super::{about, is_read, meets, row};
-use crate::ending::ENDED;
+use crate::ending::{AMONG, ENDED};
 
 /// Returns the row of what a message ends; `scene` is what the session said before it. What takes back the wish before is bound to
 /// the message in which that was.
@@ -28,10 +28,18 @@ pub(super) fn of_ending(
     row.key = Some(key(kept, ending, &words)?);
     row.category = Category::new("user-preferences/ended")?;
     row.tags = vec![Tag::new("end")?, Tag::new(ending.scope.as_str())?, Tag::new(ending.side.as_str())?];
+    row.tags.extend(ending.is_among.then(|| Tag::new(AMONG)).transpose()?);
     if let Some(signal) = &mut row.signal {
         (signal.rule, signal.stance) = (ending.rule.clone(), Stance::End);
     }
     Ok(Some(row))
+}
+
+/// Whether what an ending ends may stand among learnings: wishes, tastes, and what is said among other words of habits and of what
+/// one does not bear. Homes, jobs and their like are facts alone.
+pub(super) fn reaches_learnings(ending: &Ending) -> bool {
+    let is_of_habits = matches!(ending.scope, EndingScope::Habit | EndingScope::Illness);
+    !ending.scope.is_of_facts() || ending.is_among && is_of_habits
 }
 
 /// Returns the key of an ending, which holds no words of the message.

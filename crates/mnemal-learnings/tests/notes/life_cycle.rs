@@ -62,6 +62,40 @@ fn what_has_ended_holds_no_more() {
 }
 
 #[test]
+fn an_end_that_says_more_than_the_name_of_what_ends_reaches_it() {
+    for (first, second) in [
+        ("I'm allergic to cashews.", "Turns out I've outgrown the whole cashew business."),
+        ("I love anchovies.", "Anchovies have lost all their charm for me."),
+        ("Ich liebe Kapern.", "Kapern hängen mir zum Hals raus."),
+        ("Antworte immer mit Fußnoten.", "Die Fußnoten kannst du wieder lassen."),
+        ("Me encantan las alcaparras.", "Les he cogido manía a las alcaparras."),
+        ("Soy alérgica a los kiwis.", "Los kiwis ya no me dan alergia."),
+        ("Mets toujours une légende.", "Plus besoin de légende."),
+        ("Sou alérgico a kiwi.", "Posso voltar a comer kiwi, não era alergia."),
+        ("我对芒果过敏。", "我又能吃芒果了，原来不是过敏。"),
+    ] {
+        assert_eq!(life(&[("january", USER, first)]).texts(), [first]);
+        let left = pair(first, second).texts();
+        assert!(!left.iter().any(|text| text == first), "{first} {second}: {left:?}");
+    }
+}
+
+#[test]
+fn an_end_of_one_thing_or_of_anothers_life_leaves_what_is_said_beside_it() {
+    for (first, second) in [
+        ("I love anchovies and olives.", "Anchovies have lost all their charm for me."),
+        ("I love anchovies.", "My husband has gone off anchovies."),
+        ("Always add footnotes.", "You can skip the footnotes this time."),
+        ("Antworte immer mit Fußnoten.", "Die Fußnoten kannst du heute weglassen."),
+        ("Me encantan las alcaparras.", "Mi mujer les ha cogido manía a las alcaparras."),
+        ("我对芒果过敏。", "我女儿又能吃芒果了，原来不是过敏。"),
+    ] {
+        let texts = pair(first, second).texts();
+        assert!(texts.iter().any(|text| text == first), "{first} {second}: {texts:?}");
+    }
+}
+
+#[test]
 fn what_only_looks_like_an_end_ends_nothing() {
     for (first, second) in [
         ("I'm allergic to nuts.", "I think I'm not allergic to nuts."),
