@@ -9,6 +9,8 @@ mod table;
 #[cfg(feature = "ingest-docs")]
 mod archive;
 #[cfg(feature = "ingest-docs")]
+mod container;
+#[cfg(feature = "ingest-docs")]
 mod epub;
 #[cfg(feature = "ingest-docs")]
 mod html;
@@ -38,12 +40,10 @@ use std::time::Duration;
 
 use mnemal_core::{Document, Error, ErrorKind, Metadata, Passage, Result, Timestamp};
 
+#[cfg(feature = "ingest-docs")]
+pub use self::container::{PackedFiles, Packing};
 pub use self::guarded::{GUARDED, serve};
 pub use self::kind::{Kind, Medium};
-#[cfg(feature = "ingest-docs")]
-pub use self::tarred::TarredFiles;
-#[cfg(feature = "ingest-docs")]
-pub use self::zipped::ZippedFiles;
 
 /// Most bytes of a file. Source: SURFACES 4.2, `ingest.max_file_mb`.
 pub const MOST_BYTES: u64 = 25 * 1024 * 1024;

@@ -28,7 +28,7 @@ pub use crate::document::{
     DocumentReader, GUARDED, Kind, MOST_BYTES, Medium, Program, serve as serve_guarded,
 };
 #[cfg(feature = "ingest-docs")]
-pub use crate::document::{TarredFiles, ZippedFiles};
+pub use crate::document::{PackedFiles, Packing};
 #[cfg(feature = "http")]
 pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel, EndpointSettings};
 #[cfg(all(feature = "inbox", unix))]

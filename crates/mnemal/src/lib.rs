@@ -85,7 +85,7 @@ pub use mnemal_providers::{DocumentReader, GUARDED, Kind as DocumentKind, Medium
 #[cfg(all(feature = "inbox", unix))]
 pub use mnemal_providers::{FolderInbox, FolderOptions, QUIET};
 #[cfg(feature = "ingest-docs")]
-pub use mnemal_providers::{TarredFiles, ZippedFiles};
+pub use mnemal_providers::{PackedFiles, Packing};
 pub use mnemal_recall::{
     Boost, Boosts, Depth, Expand, FoundBy, Hit, Mode as RecallMode, Recalled, Spread, UsedMode,
     Weights as RecallWeights,

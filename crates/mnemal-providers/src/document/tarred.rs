@@ -1,69 +1,47 @@
-//! The files of a tar that is packed with gzip, one after the other, unpacked while they are read, as those of a zip.
+//! The files of a tar that is packed with gzip.
 //!
 //! Shape: POSIX.1-2024 `pax`, `ustar` headers with extended ones before them, and the long names of GNU tar.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Result as Io, Seek as _, SeekFrom, copy, sink};
+use std::io::{BufReader, Read, Result as Io, Seek as _, SeekFrom, copy, sink};
 
 use flate2::read::MultiGzDecoder;
 use mnemal_core::{Error, Result};
 
-use super::zipped::{FILES, Unpacked, hand_over, most, unreadable};
+use super::container::{FILES, most, unreadable};
 
 /// Bytes of a block: headers are one, and contents are filled up to the next.
 const BLOCK: usize = 512;
 /// Longest name, and header that holds one. Source: own choice, more than a file system takes.
 const LONGEST_NAME: u64 = 16 * 1024;
 
-/// The files of a tar.
-#[derive(Debug)]
-pub struct TarredFiles {
-    file: File,
-    names: Vec<String>,
+/// Returns the names of the files in a tar, at most one more than a container may hold; that takes as long as to unpack it.
+///
+/// # Errors
+/// `Invalid` for what is no tar or a damaged one; `Unavailable` when it cannot be read.
+pub(super) fn names(file: File) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut tar = Tar::new(file).map_err(unreadable)?;
+    while names.len() <= FILES
+        && let Some(name) = tar.next().map_err(|why| damaged(&why))?
+    {
+        names.push(name);
+    }
+    Ok(names)
 }
 
-impl TarredFiles {
-    /// Opens a tar and looks at the names in it, which takes as long as to unpack it.
-    ///
-    /// # Errors
-    /// `Invalid` for what is no tar or a damaged one, or holds too much; `Unavailable` when it cannot be read.
-    pub fn open(file: File) -> Result<Self> {
-        let mut names = Vec::new();
-        let mut tar = Tar::new(file.try_clone().map_err(unreadable)?).map_err(unreadable)?;
-        while let Some(name) = tar.next().map_err(|why| damaged(&why))? {
-            if names.len() >= FILES {
-                return Err(Error::invalid(format!("a tar of more than {FILES} files")));
-            }
-            names.push(name);
+/// Takes what a file of a tar holds.
+///
+/// # Errors
+/// What keeps it from being unpacked or taken.
+pub(super) fn unpack(file: File, name: &str, take: impl FnOnce(&mut dyn Read) -> Io<()>) -> Io<()> {
+    let mut tar = Tar::new(file)?;
+    while let Some(found) = tar.next()? {
+        if found == name {
+            return take(&mut tar.content());
         }
-        names.sort();
-        names.dedup();
-        Ok(Self { file, names })
     }
-
-    /// Returns the names of the files, in their order.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Returns what a file holds; an error while it is unpacked is one of the reader.
-    ///
-    /// # Errors
-    /// `Unavailable` when the tar cannot be opened a second time.
-    pub fn read(&self, name: &str) -> Result<impl BufRead + Send + use<>> {
-        let file = self.file.try_clone().map_err(unreadable)?;
-        let name = name.to_owned();
-        Unpacked::by(move |give| {
-            let most = most(&file)?;
-            let mut tar = Tar::new(file)?;
-            while let Some(found) = tar.next()? {
-                if found == name {
-                    return hand_over(tar.content(), most, give);
-                }
-            }
-            Ok(())
-        })
-    }
+    Ok(())
 }
 
 fn damaged(why: &std::io::Error) -> Error {
@@ -181,6 +159,11 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
+    use crate::document::container::{PackedFiles, Packing};
+
+    fn open(file: File) -> Result<PackedFiles> {
+        PackedFiles::open(file, Packing::TarGz)
+    }
 
     fn entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
         let mut header = vec![0; BLOCK];
@@ -214,7 +197,7 @@ mod tests {
             entry("link", b'2', b""),
             vec![0; 2 * BLOCK],
         ]);
-        let files = TarredFiles::open(files).unwrap();
+        let files = open(files).unwrap();
         assert_eq!(files.names(), ["cogx/memories.jsonl", name.as_str()]);
         let read = |name: &str| {
             let mut text = String::new();
@@ -226,12 +209,12 @@ mod tests {
 
     #[test]
     fn what_is_no_tar_or_ends_too_early_is_refused() {
-        assert!(TarredFiles::open(packed(&[b"no tar at all".to_vec()])).is_err());
+        assert!(open(packed(&[b"no tar at all".to_vec()])).is_err());
         let mut cut = entry("a.jsonl", b'0', &[b'x'; 2_000]);
         cut.truncate(1_500);
-        assert!(TarredFiles::open(packed(&[cut])).is_err());
+        assert!(open(packed(&[cut])).is_err());
         let mut plain = tempfile::tempfile().unwrap();
         plain.write_all(b"plain").unwrap();
-        assert!(TarredFiles::open(plain).is_err());
+        assert!(open(plain).is_err());
     }
 }

@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+#[cfg(feature = "ingest-docs")]
+use mnemal::Packing;
 
 use crate::args::ImportFormat;
 use crate::command::ingest::walk;
@@ -36,8 +38,8 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
     if !path.is_dir() {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let name = path.display().to_string();
-        return if let Some(unpack) = container(&name) {
-            Ok(Found { sources: unpack("", file, format), is_packed: true })
+        return if let Some(packing) = container(&name) {
+            Ok(Found { sources: unpacked("", file, packing, format), is_packed: true })
         } else {
             Ok(one(plain(name, file)))
         };
@@ -45,20 +47,17 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
     let is_wanted = move |name: &str| container(name).is_some() || is_meant(name, format);
     let found = walk::files(path)?.filter(move |found| is_wanted(&found.name));
     let sources = found.flat_map(move |found| match (found.file, container(&found.name)) {
-        (Ok(file), Some(unpack)) => unpack(&format!("{}/", found.name), file, format),
+        (Ok(file), Some(packing)) => unpacked(&format!("{}/", found.name), file, packing, format),
         (Ok(file), None) => Box::new(std::iter::once(plain(found.name, file))),
         (Err(why), _) => failed(found.name, why.into()),
     });
     Ok(Found { sources: Box::new(sources), is_packed: false })
 }
 
-/// Finds the files of a container that are meant; what is given first stands before their names.
-type Unpack = fn(&str, File, ImportFormat) -> Box<dyn Iterator<Item = Source>>;
-
-/// Returns how the files of a container are found, which its name tells.
-fn container(name: &str) -> Option<Unpack> {
-    let containers: [(&str, Unpack); 3] = [(".zip", zipped), (".tar.gz", tarred), (".tgz", tarred)];
-    containers.into_iter().find(|(end, _)| ends(name, end)).map(|(_, unpack)| unpack)
+/// Returns how the files of a container are packed, which its name tells.
+fn container(name: &str) -> Option<Packing> {
+    let containers = [(".zip", Packing::Zip), (".tar.gz", Packing::TarGz), (".tgz", Packing::TarGz)];
+    containers.into_iter().find(|(end, _)| ends(name, end)).map(|(_, packing)| packing)
 }
 
 fn ends(name: &str, end: &str) -> bool {
@@ -89,52 +88,37 @@ fn failed(name: String, why: anyhow::Error) -> Box<dyn Iterator<Item = Source>> 
     Box::new(std::iter::once(Source { name, reader: Err(why), bytes: None }))
 }
 
-/// Returns the files of a zip that some format may fit; their names begin with that of the zip where it is one of several.
+/// Returns the files of a container that some format may fit; their names begin with that of the container where it is one of
+/// several.
 #[cfg(feature = "ingest-docs")]
-fn zipped(prefix: &str, file: File, format: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
-    match mnemal::ZippedFiles::open(file) {
-        Ok(files) => {
-            let names = files.names().to_vec();
-            let read = move |name: &str| Ok(Box::new(files.read(name)?) as Box<dyn BufRead + Send>);
-            packed(prefix, names, format, read)
-        }
-        Err(why) => failed(prefix.trim_end_matches('/').to_owned(), why.into()),
-    }
-}
-
-/// Returns the files of a tar that some format may fit, named as those of a zip.
-#[cfg(feature = "ingest-docs")]
-fn tarred(prefix: &str, file: File, format: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
-    match mnemal::TarredFiles::open(file) {
-        Ok(files) => {
-            let names = files.names().to_vec();
-            let read = move |name: &str| Ok(Box::new(files.read(name)?) as Box<dyn BufRead + Send>);
-            packed(prefix, names, format, read)
-        }
-        Err(why) => failed(prefix.trim_end_matches('/').to_owned(), why.into()),
-    }
-}
-
-#[cfg(feature = "ingest-docs")]
-fn packed(
+fn unpacked(
     prefix: &str,
-    names: Vec<String>,
+    file: File,
+    packing: Packing,
     format: ImportFormat,
-    read: impl Fn(&str) -> mnemal::Result<Box<dyn BufRead + Send>> + 'static,
 ) -> Box<dyn Iterator<Item = Source>> {
+    let files = match mnemal::PackedFiles::open(file, packing) {
+        Ok(files) => files,
+        Err(why) => return failed(prefix.trim_end_matches('/').to_owned(), why.into()),
+    };
     let prefix = prefix.to_owned();
-    let meant = names.into_iter().filter(move |name| is_meant(name, format));
+    let meant = files.names().to_vec().into_iter().filter(move |name| is_meant(name, format));
     Box::new(meant.map(move |name| {
-        let reader = read(&name).map_err(Into::into);
-        Source { name: format!("{prefix}{name}"), reader, bytes: None }
+        let reader = files.read(&name).map(|reader| Box::new(reader) as Box<dyn BufRead + Send>);
+        Source { name: format!("{prefix}{name}"), reader: reader.map_err(Into::into), bytes: None }
     }))
 }
 
 #[cfg(not(feature = "ingest-docs"))]
-fn zipped(prefix: &str, _: File, _: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
+fn unpacked(prefix: &str, _: File, _: Packing, _: ImportFormat) -> Box<dyn Iterator<Item = Source>> {
     let why = mnemal::Error::new(mnemal::ErrorKind::Unsupported, "this build reads no zip and no tar files");
     failed(prefix.trim_end_matches('/').to_owned(), why.into())
 }
 
+/// How files are packed into one.
 #[cfg(not(feature = "ingest-docs"))]
-use zipped as tarred;
+#[derive(Clone, Copy)]
+enum Packing {
+    Zip,
+    TarGz,
+}

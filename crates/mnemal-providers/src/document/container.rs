@@ -1,0 +1,163 @@
+//! The files of a container, one after the other, unpacked while they are read: nothing of them is ever on a disk or held as a whole.
+
+use std::fs::File;
+use std::io::{BufRead, Cursor, Read, Result as Io};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use mnemal_core::{Error, Result};
+
+use super::{tarred, zipped};
+
+/// Most files. Source: own choice; an account export has some hundred, and pictures.
+pub(super) const FILES: usize = 100_000;
+/// How many times larger a file may be than its container; text of chats is packed to a tenth. Source: RELIABILITY 12, ratio 100.
+const RATIO: u64 = 100;
+/// Bytes that are always allowed. Source: own choice, small containers of plain text are packed well.
+const ALWAYS: u64 = 64 * 1024 * 1024;
+/// Bytes that are unpacked at once, and how often before they are read. Source: own choice.
+const CHUNK: usize = 256 * 1024;
+const AHEAD: usize = 4;
+
+/// How files are packed into one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// A zip.
+    Zip,
+    /// A tar that is packed with gzip.
+    TarGz,
+}
+
+/// The files of a container.
+#[derive(Debug)]
+pub struct PackedFiles {
+    packing: Packing,
+    file: File,
+    names: Vec<String>,
+}
+
+impl PackedFiles {
+    /// Opens a container and looks at the names in it; a tar is unpacked for that.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no such container or a damaged one, or holds too much; `Unavailable` when it cannot be read.
+    pub fn open(file: File, packing: Packing) -> Result<Self> {
+        let own = file.try_clone().map_err(unreadable)?;
+        let mut names = match packing {
+            Packing::Zip => zipped::names(own),
+            Packing::TarGz => tarred::names(own),
+        }?;
+        if names.len() > FILES {
+            return Err(Error::invalid(format!("a container of more than {FILES} files")));
+        }
+        names.sort();
+        names.dedup();
+        Ok(Self { packing, file, names })
+    }
+
+    /// Returns the names of the files, in their order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns what a file holds; an error while it is unpacked is one of the reader.
+    ///
+    /// # Errors
+    /// `Unavailable` when the container cannot be opened a second time.
+    pub fn read(&self, name: &str) -> Result<impl BufRead + Send + use<>> {
+        let file = self.file.try_clone().map_err(unreadable)?;
+        let (name, packing) = (name.to_owned(), self.packing);
+        Unpacked::by(move |give| {
+            let most = most(&file)?;
+            match packing {
+                Packing::Zip => zipped::unpack(file, &name, |entry| hand_over(entry, most, give)),
+                Packing::TarGz => tarred::unpack(file, &name, |entry| hand_over(entry, most, give)),
+            }
+        })
+    }
+}
+
+/// Returns how many bytes a container may hold.
+pub(super) fn most(file: &File) -> Io<u64> {
+    Ok(file.metadata()?.len().saturating_mul(RATIO).max(ALWAYS))
+}
+
+/// Hands over what is unpacked, piece by piece.
+fn hand_over(entry: &mut dyn Read, most: u64, give: &SyncSender<Io<Vec<u8>>>) -> Io<()> {
+    let mut given = 0;
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        Read::take(&mut *entry, CHUNK as u64).read_to_end(&mut chunk)?;
+        given += chunk.len() as u64;
+        if given > most {
+            let why = format!("a container that holds more than {RATIO} times its size");
+            return Err(std::io::Error::other(why));
+        }
+        if chunk.is_empty() || give.send(Ok(chunk)).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// What another thread unpacks.
+struct Unpacked {
+    take: Option<Receiver<Io<Vec<u8>>>>,
+    thread: Option<JoinHandle<()>>,
+    chunk: Cursor<Vec<u8>>,
+}
+
+impl Unpacked {
+    /// Starts a thread that unpacks.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no thread.
+    fn by(work: impl FnOnce(&SyncSender<Io<Vec<u8>>>) -> Io<()> + Send + 'static) -> Result<Self> {
+        let (give, take) = sync_channel(AHEAD);
+        let work = move || {
+            if let Err(why) = work(&give) {
+                // Nobody waits any more where this fails.
+                let _gone = give.send(Err(why));
+            }
+        };
+        let thread = Builder::new().name("unpack".to_owned()).spawn(work).map_err(unreadable)?;
+        Ok(Self { take: Some(take), thread: Some(thread), chunk: Cursor::new(Vec::new()) })
+    }
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        // The thread ends when nobody takes any more.
+        self.take = None;
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl BufRead for Unpacked {
+    fn fill_buf(&mut self) -> Io<&[u8]> {
+        if self.chunk.position() >= self.chunk.get_ref().len() as u64
+            && let Some(Ok(next)) = self.take.as_ref().map(Receiver::recv)
+        {
+            self.chunk = Cursor::new(next?);
+        }
+        self.chunk.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.chunk.consume(amount);
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, to: &mut [u8]) -> Io<usize> {
+        let read = self.fill_buf()?.read(to)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// Returns the error of a container that cannot be read.
+pub(super) fn unreadable(why: std::io::Error) -> Error {
+    Error::new(mnemal_core::ErrorKind::Unavailable, "cannot read the container").because(why)
+}
