@@ -8,6 +8,8 @@ use super::moment::Moments;
 use super::note;
 use super::turn::{Said, Turns};
 
+/// Longest name of a category in brackets, in bytes. Source: own choice, two or three words.
+const LONGEST_NAME: usize = 40;
 /// Longest block, in bytes; a longer one is kept in parts. Source: half of what a line may have.
 const LONGEST_BLOCK: usize = 512 * 1024;
 
@@ -215,7 +217,8 @@ impl Markdown {
         let is_dated = self.format == Format::MemoryMd && at.is_some();
         let stem = turns.stem();
         let title = stem.strip_suffix(".md").unwrap_or(&stem).to_owned();
-        let (own, content) = observation(content, self.format);
+        // What is no note has no category, and keeps the word.
+        let (own, content) = if is_dated { (None, content) } else { observation(content, self.format) };
         // The title of an agent's memory says no more than that it is one.
         let above = self.headings.iter().filter(|(level, _)| *level > 1 || self.format == Format::Obsidian);
         let path = above.map(|(_, heading)| heading.as_str());
@@ -292,15 +295,19 @@ fn stamped(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Cuts the category of an observation of basic-memory: `[category] text`.
+/// Cuts the category of an observation, as basic-memory writes them: `[category] text`. In an agent's memory it is one word, and
+/// one of capitals alone is a mark such as `[WIP]`, which stays.
 fn observation(text: &str, format: Format) -> (Option<&str>, &str) {
     let own = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let is_word = |word: &str| {
-        word.len() <= 40
+    let is_name = |word: &str| {
+        word.len() <= LONGEST_NAME
             && word.chars().filter(|letter| letter.is_alphabetic()).count() > 1
             && !word.contains(['[', '|', '\n', '('])
     };
-    match own.filter(|(word, _)| format == Format::Obsidian && is_word(word)) {
+    let is_mark = |word: &str| {
+        word.contains(char::is_whitespace) || word == word.to_uppercase() && word != word.to_lowercase()
+    };
+    match own.filter(|(word, _)| is_name(word) && (format == Format::Obsidian || !is_mark(word))) {
         Some((word, rest)) if !word.trim().is_empty() => (Some(word), rest),
         _ => (None, text),
     }
@@ -441,6 +448,18 @@ mod tests {
         assert_eq!(stamped("[2026-03-01 09:30] rain"), (Some("2026-03-01 09:30"), "rain"));
         assert_eq!(stamped("[09:30] rain"), (Some("09:30"), "rain"));
         assert_eq!(stamped("[link] rain"), (None, "[link] rain"));
+        for (text, of_vault, of_agent) in [
+            ("[decision] We heat with wood", Some("decision"), Some("decision")),
+            ("[Gewohnheit] Montags wird gelüftet", Some("Gewohnheit"), Some("Gewohnheit")),
+            ("[决定] 用木头取暖", Some("决定"), Some("决定")),
+            ("[to be confirmed] the roof is done in May", Some("to be confirmed"), None),
+            ("[WIP] the roof", Some("WIP"), None),
+            ("[the plan](plan.md) of the roof", None, None),
+            ("[!] the roof", None, None),
+        ] {
+            assert_eq!(observation(text, Format::Obsidian).0, of_vault, "{text}");
+            assert_eq!(observation(text, Format::MemoryMd).0, of_agent, "{text}");
+        }
         assert_eq!(links("by [[Ada|her]] and [[Ada#Work]], [[Bo]]"), ["Ada", "Bo"]);
         assert_eq!(links("| [[Ada Berg\\|Ada]] | and `[[code]]`, [[Bo]]"), ["Ada Berg", "Bo"]);
         assert_eq!(without_block_id("Heat with wood. ^wood-1"), "Heat with wood.");
