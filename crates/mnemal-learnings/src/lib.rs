@@ -33,7 +33,7 @@ pub use crate::notes::Notes;
 pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;
 pub use crate::owner::Owner;
-pub use crate::preferences::PreferenceSource;
+pub use crate::preferences::{PreferenceSource, is_about_user};
 pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;
 pub use crate::read::THIS_CONVERSATION;

@@ -321,8 +321,9 @@ fn is_offered(row: &Learning) -> bool {
     row.kind == LearningKind::Preference && row.level == Level::User || is_about_user(row)
 }
 
-/// Whether somebody who may speak for himself noted something about the user.
-pub(crate) fn is_about_user(row: &Learning) -> bool {
+/// Returns whether somebody who may speak for himself noted something about the user: by its category, or by its first words.
+#[must_use]
+pub fn is_about_user(row: &Learning) -> bool {
     row.kind == LearningKind::Note
         && row.level > Level::External
         && (is_filed(row, OF_USER) || concerns_user(&row.content))

@@ -75,7 +75,7 @@ pub use mnemal_graph::{
     Suggested, Suggestion, Together, Topic, Weighing,
 };
 pub use mnemal_learnings::{
-    LearntFrom, Objective, ProfileHeading, Sentiment, THIS_CONVERSATION, recommendation,
+    LearntFrom, Objective, ProfileHeading, Sentiment, THIS_CONVERSATION, is_about_user, recommendation,
 };
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;

@@ -1,7 +1,7 @@
 //! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: notes one by one and in lists.
 
 use jiff::tz::TimeZone;
-use mnemal::{Memory, key_of, target_of};
+use mnemal::{Memory, is_about_user, key_of, target_of};
 use mnemal_core::{
     AsOf, ChannelId, Decision, ErrorKind, Event, EventId, Importance, Learning, LearningFilter, LearningKind,
     LearningStatus, Level, NoteKey, Tag, Within, Zone,
@@ -111,6 +111,17 @@ pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Res
     });
     let list = format!("{:?}", (Tool::Learnings, &tool, &status));
     paged(memory, arguments, &list, &found)
+}
+
+/// Lists what agents noted about the user, newest first; `None` where they noted nothing.
+pub(super) async fn about_user(memory: &Memory, ceiling: u32) -> Result<Option<Answer>, Mistake> {
+    let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
+    let holding = memory.learnings(&filter, AsOf::present(memory.engine().now())).await?;
+    let mut noted: Vec<Learning> = holding.into_iter().map(|scored| scored.item).collect();
+    noted.retain(|note| note.level == Level::Agent && is_about_user(note));
+    noted.sort_by_key(|note| (std::cmp::Reverse(note.occurred_at), note.id));
+    let found: Vec<Row> = noted.iter().map(of_note).collect();
+    Ok((!found.is_empty()).then(|| rows(memory, "memories", &found, ceiling, Tail::new(Vec::new()))))
 }
 
 /// Lists every version of a note, newest first.

@@ -11,6 +11,8 @@ use crate::mcp::{classic, context, entity, note, summary, working};
 
 /// Most tokens of a resource. Source: SURFACES 6.10.
 const CEILING: u32 = 4_000;
+/// Least tokens of a second list in a resource. Source: own default, its frame and some lines.
+const LEAST: u32 = 200;
 /// Most names that complete what somebody types. Source: own default, a list that a person reads.
 const COMPLETED: usize = 50;
 /// Of texts for models.
@@ -151,12 +153,17 @@ pub(super) fn completing(mut names: Vec<String>, begun: &str) -> Vec<String> {
     names
 }
 
+/// Returns the user's own preferences, and behind them what agents noted about him, each line with its origin.
 async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
-    let text = match context::of_preferences(memory, CEILING).await {
+    let own = match context::of_preferences(memory, CEILING).await {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::Unsupported => String::new(),
         Err(error) => return Err(error.into()),
     };
+    let room = CEILING.saturating_sub(memory.engine().count_tokens(&own).0);
+    let noted = if room < LEAST { None } else { note::about_user(memory, room).await? };
+    let parts = [own, noted.map(|noted| noted.text).unwrap_or_default()];
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     let text = if text.is_empty() { "No preferences are known yet.".to_owned() } else { text };
     Ok(Read { text, mime_type: MARKDOWN })
 }

@@ -84,6 +84,32 @@ async fn an_empty_memory_has_resources_that_say_so() {
 }
 
 #[tokio::test]
+async fn notes_of_agents_about_the_user_are_among_his_preferences_as_theirs() {
+    let memory = memory().await;
+    let mut client = Client::shaken(&memory, "2025-11-25").await;
+    for note in [
+        json!({"content": "User prefers aisle seats"}),
+        json!({"content": "Der Nutzer trinkt Tee statt Kaffee"}),
+        json!({"content": "Metric units everywhere", "kind": "preference"}),
+        json!({"content": "Deploys happen on Tuesdays"}),
+    ] {
+        assert!(!client.call("memory_store", note).await.is_error);
+    }
+    let uri = format!("memory://{}/preferences", space(&memory));
+    let told = read(&mut client, &uri).await["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("<mnemal-context"), "{told}");
+    for note in ["User prefers aisle seats", "Der Nutzer trinkt Tee statt Kaffee", "Metric units everywhere"]
+    {
+        assert!(told.lines().any(|line| line.contains(note) && line.contains("agent")), "{note}: {told}");
+    }
+    assert!(!told.contains("Tuesdays"), "{told}");
+    assert!(memory.log(Message::user("I prefer short answers.")).await.is_ok());
+    let told = read(&mut client, &uri).await["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    let (own, noted) = (told.find("short answers").unwrap(), told.find("aisle seats").unwrap());
+    assert!(own < noted, "what the user said stands first: {told}");
+}
+
+#[tokio::test]
 async fn prompts_bring_what_the_memory_knows() {
     let memory = filled().await;
     let mut client = Client::stateless(&memory, &json!({}));
