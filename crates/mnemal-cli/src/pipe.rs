@@ -13,8 +13,11 @@ use mnemal_server::mcp::{self, Options};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 
-/// How long the last answers are waited for when the input has ended. Source: SURFACES 6.8, the process exits within 1 s.
+/// How long the end of the connection is waited for when the input has ended and every request is answered. Source: SURFACES 6.8,
+/// the process exits within 1 s.
 const LAST: Duration = Duration::from_millis(800);
+/// How long the last answers are waited for. Source: the 30 s that a call has behind the end of the input, and their way.
+const ANSWERS: Duration = Duration::from_secs(32);
 /// Bytes that wait between this process and its own server. Source: own default.
 const ROOM: usize = 64 * 1_024;
 
@@ -98,6 +101,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<'_, R, W> {
                 },
             }
         }
+        let time = if talk.waiting.is_empty() { LAST } else { ANSWERS };
         let last = async {
             let _closed = questions.shutdown().await;
             while let Some(line) = answers.next().await {
@@ -106,7 +110,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<'_, R, W> {
                 }
             }
         };
-        let _late = tokio::time::timeout(LAST, last).await;
+        let _late = tokio::time::timeout(time, last).await;
         Ended::Input
     }
 

@@ -113,7 +113,7 @@ pub async fn serve_stdio(memory: Memory, options: Options) -> Result<()> {
 
 /// Serves one memory on a pair of streams, one message a line, until `read` ends.
 ///
-/// Calls that run when the input ends have half a second to finish. A dropped future leaves what was acknowledged.
+/// Calls that run when the input ends have 30 seconds to finish. A dropped future leaves what was acknowledged.
 /// Between calls it does the space's upkeep, in turns with every other process that has it open.
 ///
 /// # Errors

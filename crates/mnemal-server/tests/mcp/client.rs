@@ -131,9 +131,14 @@ impl Client {
         }
     }
 
+    /// Ends the input.
+    pub(crate) async fn close(&mut self) {
+        self.requests.shutdown().await.unwrap();
+    }
+
     /// Ends the input and waits for the server.
     pub(crate) async fn end(mut self) -> mnemal_core::Result<()> {
-        self.requests.shutdown().await.unwrap();
+        self.close().await;
         while self.next().await.is_some() {}
         self.serving.await.unwrap()
     }

@@ -88,17 +88,31 @@ async fn a_cancelled_call_stops_and_is_not_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_server_ends_within_a_second_of_its_input_whatever_still_runs() {
+async fn a_call_may_take_long_behind_the_end_of_the_input_and_is_answered() {
     for version in HANDSHAKES {
         let mut client = Client::shaken(&hanging(), version).await;
         let call = json!({"name": "memory_store", "arguments": {"content": "x"}});
-        let _never_answered = client.send("tools/call", call).await;
+        let id = client.send("tools/call", call).await;
+        let ended = Instant::now();
+        client.close().await;
+        let answer = client.next().await.unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["message"]), (&json!(id), &json!("the input has ended")));
+        let took = ended.elapsed();
+        assert!(took >= Duration::from_secs(30) && took < Duration::from_secs(31), "{took:?}");
+        client.end().await.unwrap();
+        assert!(ended.elapsed() < Duration::from_secs(32), "{:?}", ended.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_server_ends_within_a_second_of_its_input_when_nothing_runs() {
+    for client in
+        [Client::silent(&hanging(), Options::default()), Client::shaken(&hanging(), "2025-11-25").await]
+    {
         let ended = Instant::now();
         client.end().await.unwrap();
         assert!(ended.elapsed() < Duration::from_secs(1), "{:?}", ended.elapsed());
     }
-    let silent = Client::silent(&hanging(), Options::default());
-    silent.end().await.unwrap();
 }
 
 #[tokio::test]
