@@ -90,10 +90,38 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
             whole if whole == "." => String::new(),
             field => format!(".{field}"),
         };
-        Problem::invalid(format!("body{place}: {}", wrong.inner()))
+        let is_document = wrong.inner().is_data();
+        let said = wrong.inner().to_string();
+        Problem::invalid(format!("body{place}: {}", if is_document { plain(&said) } else { said }))
     })?;
     text.end().map_err(|wrong| Problem::invalid(format!("body: {wrong}")))?;
     Ok(read)
+}
+
+/// Names of types of this language, and what a client calls them.
+const TYPES: [(&str, &str); 9] = [
+    ("u8", "a whole number from 0 to 255"),
+    ("u16", "a whole number from 0 to 65535"),
+    ("u32", "a whole number from 0 to 4294967295"),
+    ("u64", "a whole number from 0"),
+    ("usize", "a whole number from 0"),
+    ("i64", "a whole number"),
+    ("f32", "a number"),
+    ("f64", "a number"),
+    ("a sequence", "a list"),
+];
+
+/// Returns what is wrong with a field in words of a client: without the column, and with types that it knows.
+fn plain(said: &str) -> String {
+    let said = said.rsplit_once(" at line ").map_or(said, |(said, _)| said);
+    match said.rsplit_once(", expected ") {
+        Some((wrong, meant)) if meant.starts_with("struct ") => format!("{wrong}, expected an object"),
+        Some((wrong, meant)) => {
+            let known = TYPES.iter().find(|(name, _)| *name == meant);
+            format!("{wrong}, expected {}", known.map_or(meant, |(_, plain)| plain))
+        }
+        None => said.to_owned(),
+    }
 }
 
 /// Returns how deep a document is nested, without reading it.
@@ -147,11 +175,17 @@ mod tests {
         for (text, place) in [
             (r#"{"items": [{"n": 1}, {"n": "two"}]}"#, "body.items[1].n: invalid type"),
             (r#"{"items": [{"n": 1}, {}]}"#, "body.items[1]: missing field `n`"),
-            (r#"{"items": 3}"#, "body.items: invalid type"),
+            (
+                r#"{"items": [{"n": -1}]}"#,
+                "body.items[0].n: invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
+            ),
+            (r#"{"items": [3]}"#, "body.items[0]: invalid type: integer `3`, expected an object"),
+            (r#"{"items": 3}"#, "body.items: invalid type: integer `3`, expected a list"),
             ("{}", "body: missing field `items`"),
             (r#"{"items": []} x"#, "body: trailing characters"),
         ] {
             assert!(said(text).starts_with(place), "{text}: {}", said(text));
+            assert!(place.contains("trailing") || !said(text).contains("column"), "{}", said(text));
         }
     }
 

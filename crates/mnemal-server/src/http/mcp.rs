@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Body as _;
-use hyper::header::HeaderName;
+use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use jiff::tz::TimeZone;
 use mnemal_core::SpaceId;
 use rmcp::ServerHandler;
@@ -127,13 +127,28 @@ async fn carried<H: ServerHandler + Clone>(
     request: Request,
     service: StatelessService<H>,
 ) -> Result<Response, Problem> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    accept_both(&mut head.headers);
     let time = host.settings.timeout();
     let message = body::whole(Request::new(body), time, host.settings.max_body_kb).await?;
     // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
     let slot = edge::slot_within(host, time).await?;
     let response = service.answer(Request::from_parts(head, Body::from(message))).await;
     Ok(response.map(|body| passed_on(body, slot)))
+}
+
+/// Lets whoever takes JSON, or anything, take both kinds of answers: one request is answered with one of JSON, whatever else the
+/// protocol asks a client to say.
+fn accept_both(headers: &mut HeaderMap) {
+    let takes_json = |value: &HeaderValue| {
+        let ranges = value.to_str().unwrap_or_default().split(',');
+        let mut kinds = ranges.map(|range| range.split(';').next().unwrap_or_default().trim());
+        kinds.any(|kind| ["*/*", "application/*", "application/json"].contains(&kind))
+    };
+    let asked = headers.get_all(ACCEPT);
+    if asked.iter().next().is_none() || asked.iter().any(takes_json) {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    }
 }
 
 /// Returns an answer that holds its slot until the call has ended, and not until the client has read it.

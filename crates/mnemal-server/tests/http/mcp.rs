@@ -48,6 +48,22 @@ async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
 }
 
 #[tokio::test]
+async fn whoever_takes_json_or_anything_is_answered() {
+    let api = Api::new();
+    let ask = async |accept: Option<&str>| {
+        let mut request = Api::request("POST", "/mcp/demo", &api.local);
+        if let Some(accept) = accept {
+            request = request.header("accept", accept);
+        }
+        api.send(request, list().to_string()).await
+    };
+    for accept in [None, Some("*/*"), Some("application/json"), Some("text/html, application/*;q=0.8")] {
+        assert_eq!(names(ask(accept).await).len(), 9, "{accept:?}");
+    }
+    assert_eq!(ask(Some("text/html")).await.status.as_u16(), 406);
+}
+
+#[tokio::test]
 async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     let api = Api::new();
     api.post("memories", json!({"content": "the heron nests"})).await.of(201);
