@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Seek, Write};
 
 use mnemal_core::{
-    Decision, Degraded, EventKind, Gaps, Learning, LearningFilter, LearningStatus, Level, NoteKey, Origin,
-    Result, Timestamp, Within,
+    Decision, Degraded, EventKind, Gaps, Learning, LearningFilter, LearningStatus, Level, NoteKey,
+    NoteTarget, Origin, Result, Timestamp, Within,
 };
 use mnemal_events::{
     ExactRecord, Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory,
     Position, Raised, Rehearsal, Skipped, Taken,
 };
+use mnemal_learnings::is_learned;
 
 use crate::audit::{Audited, AuditedAct};
 use crate::memory::Memory;
@@ -96,7 +97,7 @@ impl Memory {
             gaps.add(gap);
         }
         if report.taken.stored > 0 {
-            report.older_keys = self.older_keys(&keys).await;
+            report.older_keys = self.keep_later(&keys).await?;
         }
         let act = Audited::new(AuditedAct::Import, Origin::Import).space(&self.scope.space);
         self.engine
@@ -104,18 +105,42 @@ impl Memory {
         Ok(gaps.attach(report))
     }
 
-    /// Returns under how many keys something holds here that was said later than what came in.
-    async fn older_keys(&self, keys: &BTreeMap<NoteKey, Timestamp>) -> u64 {
+    /// Lets hold what was said later than what came in, and returns under how many keys something holds that was. An import that
+    /// follows within seconds looks in the log as a writer does who had to wait, so that it is decided here.
+    async fn keep_later(&self, keys: &BTreeMap<NoteKey, Timestamp>) -> Result<u64> {
+        let mut kept = 0;
         if keys.is_empty() {
-            return 0;
+            return Ok(kept);
         }
         let filter = LearningFilter { keyed: Within::Only(true), ..LearningFilter::all() };
-        let rows = self.engine.notes(&filter).await.unwrap_or_default();
-        let is_later = |row: &&Learning| {
-            let came = row.key.as_ref().and_then(|key| keys.get(key));
-            row.status == LearningStatus::Active && came.is_some_and(|came| row.occurred_at > *came)
+        for row in self.engine.notes(&filter).await.unwrap_or_default() {
+            let Some(came) = row.key.as_ref().and_then(|key| keys.get(key)) else { continue };
+            let is_later = row.status == LearningStatus::Active && row.occurred_at > *came;
+            let has_come = row.occurred_at == *came;
+            kept += u64::from(is_later || has_come && self.gives_way(&row).await?);
+        }
+        Ok(kept)
+    }
+
+    /// Puts a note that came in away where another one under its key was said later, which holds again, or was put away later.
+    async fn gives_way(&self, row: &Learning) -> Result<bool> {
+        let Some(key) = row.key.as_ref().filter(|key| !is_learned(key)) else { return Ok(false) };
+        let versions = self.engine.history(key).await?;
+        let is_of_level = |one: &&Learning| one.level == row.level;
+        let later = |one: &&Learning| one.superseded_by == Some(row.id) && one.occurred_at > row.occurred_at;
+        let later = versions.iter().filter(is_of_level).filter(later).max_by_key(|one| one.occurred_at);
+        let put_away = |one: &Learning| {
+            one.verdict.is_some() && one.expired_at.is_some_and(|since| since > row.occurred_at)
         };
-        rows.iter().filter(is_later).count() as u64
+        if later.is_none() && !versions.iter().any(put_away) {
+            return Ok(false);
+        }
+        let made = |note: &Learning| NoteTarget { key: None, sources: note.sources.clone() };
+        let restored = later.map(|later| Decision::Restore(made(later)));
+        for decision in [Decision::Archive(made(row))].into_iter().chain(restored) {
+            let _logged = Box::pin(self.decide(decision)).await?;
+        }
+        Ok(later.is_some())
     }
 
     /// Reads a history as [`import`](Self::import) does, and says what that would do and how good the records are; nothing is
