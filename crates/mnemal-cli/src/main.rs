@@ -16,6 +16,7 @@ mod pipe;
 mod place;
 mod project;
 mod remote;
+mod runtime;
 mod sealed;
 mod time;
 mod wire;
@@ -61,12 +62,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     log_to_stderr(args.global.verbose);
-    // A command is one piece of work; a server does several at once.
-    let runtime = match args.command {
-        args::Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
-        _ => tokio::runtime::Builder::new_current_thread().enable_all().build(),
-    };
-    let done = match runtime {
+    let done = match runtime::of(&args.command) {
         Ok(runtime) => {
             let done = runtime.block_on(command::run(args, &output));
             // A thread that waits for input must not keep a program that is done.
