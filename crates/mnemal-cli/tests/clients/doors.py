@@ -59,6 +59,8 @@ class Program:
         self.env = {**os.environ, "HOME": home, "MNEMAL_DATA_DIR": f"{home}/data"}
         self.env |= {"MNEMAL_SERVER__RATE_LIMIT_RPS": "100000", "MNEMAL_SERVER__RATE_LIMIT_BURST": "100000"}
         self.env |= {"MNEMAL_COMPAT__MEM0": "true", "MNEMAL_SERVER__MCP": "true"}
+        # Notes come by the hundred, and those that a rule holds back would tell nothing.
+        self.env |= {"MNEMAL_PRIVACY__AGENT_ITEMS_PER_HOUR": "0"}
 
     def said(self, *arguments, stdin=""):
         command = [self.program, "-s", SPACE, *arguments]
