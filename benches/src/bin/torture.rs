@@ -147,6 +147,11 @@ fn main() -> Result<ExitCode> {
     if let Some((SERVE, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return worker::serve(rest).map(|()| ExitCode::SUCCESS);
     }
+    if let [word, kind] = words.as_slice()
+        && word == mnemal::GUARDED
+    {
+        return Ok(ExitCode::from(u8::from(mnemal::serve_guarded(kind).is_err())));
+    }
     if let Some((corrupt::READ, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return corrupt::read(rest).map(|()| ExitCode::SUCCESS);
     }

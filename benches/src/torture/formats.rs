@@ -1,8 +1,9 @@
-//! Files of other programs with records removed, moved, doubled, of another type, or cut off: no panic, no good record lost, and
+//! Files of other programs, documents among them, with records removed, moved, doubled, of another type, or cut off: no panic, no good record lost, and
 //! true counts.
 
 mod chats;
 mod damage;
+mod documents;
 mod notes;
 mod sample;
 mod stores;
@@ -14,8 +15,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use mnemal::{
-    Cursor, Engine, EventFilter, ImportFormat, ImportOptions, ImportReport, InstallationKey, Lenient, Scope,
-    SpaceId,
+    Cursor, DocumentReader, Engine, EventFilter, ImportFormat, ImportOptions, ImportReport, InstallationKey,
+    Lenient, Memory, Program, Scope, SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -33,7 +34,7 @@ const MANY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(10_000).expect(
 type Make = fn(&mut Pen<'_>) -> Sample;
 
 /// Every importer, with what makes files for it.
-const IMPORTERS: [(&str, Make); 21] = [
+const IMPORTERS: [(&str, Make); 22] = [
     ("basic-memory", notes::basic_memory),
     ("chatgpt", chats::chatgpt),
     ("claude", chats::claude),
@@ -43,6 +44,7 @@ const IMPORTERS: [(&str, Make); 21] = [
     ("cogx", stores::cogx),
     ("gemini-cli", chats::gemini_cli),
     ("gemini-takeout", chats::gemini_takeout),
+    ("gemini-takeout-html", chats::gemini_takeout_page),
     ("hindsight", stores::hindsight),
     ("jsonl", stores::own),
     ("langchain", chats::langchain),
@@ -75,6 +77,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    fn add(&mut self, name: &'static str, tally: &Tally) {
+        self.importers.entry(name).or_default().add(tally);
+        self.total.add(tally);
+    }
+
     /// Whether nothing went wrong.
     pub fn is_clean(&self) -> bool {
         let total = &self.total;
@@ -120,23 +127,33 @@ pub fn run(order: &Order) -> Result<Outcome> {
     let mut outcome = Outcome { name: "formats", seed: order.seed, first: order.first, ..Outcome::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start a runtime")?;
+    let guarded = Program { path: order.program.clone(), arguments: vec![mnemal::GUARDED.to_owned()] };
+    let reader = DocumentReader { guarded: Some(guarded), ..DocumentReader::default() };
     for number in order.first..order.first + order.runs {
         if start.elapsed() >= order.time {
             break;
         }
         for (place, (name, make)) in (0_u64..).zip(IMPORTERS) {
-            let seed = order.seed.wrapping_add((number * 64 + place).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let mut dice = Dice::new(seed);
+            let mut dice = Dice::new(seed(order, number, place));
             let sample = make(&mut Pen::new(&mut dice));
             let damaged = damage(&sample, &mut dice);
             let read = catch_unwind(AssertUnwindSafe(|| runtime.block_on(read(&sample, &damaged.text))));
             let tally = judge((name, number), &sample, &damaged, read.ok());
-            outcome.importers.entry(name).or_default().add(&tally);
-            outcome.total.add(&tally);
+            outcome.add(name, &tally);
+        }
+        for (place, shape) in (32_u64..).zip(&documents::SHAPES) {
+            let mut dice = Dice::new(seed(order, number, place));
+            let tally = documents::run(shape, number, &mut dice, (&runtime, &reader))?;
+            outcome.add(shape.name, &tally);
         }
     }
     outcome.seconds = start.elapsed().as_secs_f64();
     Ok(outcome)
+}
+
+/// Returns what the choices of a file follow from.
+fn seed(order: &Order, number: u64, place: u64) -> u64 {
+    order.seed.wrapping_add((number * 64 + place).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// What a space holds behind an import, and what was said of it.
@@ -147,20 +164,30 @@ struct Taken {
 
 /// Reads a file into a new space; by its name only where its bytes do not tell its format any more.
 async fn read(sample: &Sample, text: &str) -> Result<Taken> {
+    let memory = memory()?;
+    let now = memory.engine().now();
+    let options = ImportOptions { lenient: Lenient::Yes, ..ImportOptions::new(sample.name, now) };
+    let is_told = mnemal::import_format(text.as_bytes(), sample.name).is_ok_and(|told| told == sample.format);
+    let format = if is_told { ImportFormat::Auto } else { sample.format };
+    let report = memory.import(text.as_bytes(), format, options, &mut |_| ()).await;
+    Ok(Taken { texts: texts_of(&memory).await?, report: report.map(|read| read.value) })
+}
+
+/// Returns a space of its own.
+fn memory() -> Result<Memory> {
     let engine = Engine::builder()
         .with_stores(Stores::all(Arc::new(MemoryStore::new())))
         .with_clock(Arc::new(ManualClock::default()))
         .with_ids(Arc::new(SeededIds::new(7)))
         .with_key(InstallationKey::new([7; 32]))
         .build()?;
-    let memory = engine.memory(Scope::whole(SpaceId::new("formats")?));
-    let options = ImportOptions { lenient: Lenient::Yes, ..ImportOptions::new(sample.name, engine.now()) };
-    let is_told = mnemal::import_format(text.as_bytes(), sample.name).is_ok_and(|told| told == sample.format);
-    let format = if is_told { ImportFormat::Auto } else { sample.format };
-    let report = memory.import(text.as_bytes(), format, options, &mut |_| ()).await;
+    Ok(engine.memory(Scope::whole(SpaceId::new("formats")?)))
+}
+
+/// Returns what a space holds.
+async fn texts_of(memory: &Memory) -> Result<Vec<String>> {
     let events = memory.scan(&EventFilter::live(), Cursor::START, MANY).await?;
-    let texts = events.iter().filter_map(mnemal::Event::kept).map(|kept| kept.content.clone()).collect();
-    Ok(Taken { texts, report: report.map(|read| read.value) })
+    Ok(events.iter().filter_map(mnemal::Event::kept).map(|kept| kept.content.clone()).collect())
 }
 
 /// Says what went wrong with a file.

@@ -278,6 +278,41 @@ pub(super) fn gemini_takeout(pen: &mut Pen<'_>) -> Sample {
     Sample::new("My Activity.json", ImportFormat::GeminiTakeout, layout, Value::from(entries))
 }
 
+/// The same activity as a page, one entry a line.
+pub(super) fn gemini_takeout_page(pen: &mut Pen<'_>) -> Sample {
+    let cell = |pen: &mut Pen<'_>, content: &str| {
+        let (number, kind) = (pen.number(), "content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1");
+        let when = format!(
+            "Mar {}, 2025, {}:{:02}:33\u{202f}PM UTC",
+            1 + number / 60 % 28,
+            1 + number % 11,
+            number % 60
+        );
+        let content = content.replacen("WHEN", &when, 1);
+        format!(
+            "<div class=\"outer-cell mdl-cell mdl-cell--12-col mdl-shadow--2dp\"><div class=\"mdl-grid\"><div class=\"header-cell mdl-cell \
+            mdl-cell--12-col\"><p class=\"mdl-typography--title\">Gemini Apps<br></p></div><div class=\"{kind}\">{content}</div>\
+            <div class=\"{kind} mdl-typography--text-right\"></div><div class=\"content-cell mdl-cell mdl-cell--12-col \
+            mdl-typography--caption\"><b>Products:</b><br>&emsp;Gemini Apps<br></div></div></div>"
+        )
+    };
+    let style = ".mdl-typography--title{margin:0}";
+    let mut lines = vec![format!(
+        "<html><head><style type=\"text/css\">{style}</style></head><body><div class=\"mdl-grid\">"
+    )];
+    for _ in 0..pen.some(2, 6) {
+        let content = if pen.is(15) {
+            format!("Used {}<br>WHEN", pen.host())
+        } else {
+            format!("Prompted&nbsp;{}<br>WHEN<br><p>{}</p>", pen.item(), pen.item())
+        };
+        lines.push(cell(pen, &content));
+    }
+    let sample =
+        Sample::new("MyActivity.html", ImportFormat::GeminiTakeout, Layout::Text, Value::from(lines));
+    Sample { head: 1, tail: "</div></body></html>", ..sample }
+}
+
 /// Messages in the shape of a chat completion.
 pub(super) fn openai(pen: &mut Pen<'_>) -> Sample {
     let has_ids = pen.is(50);

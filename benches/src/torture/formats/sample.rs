@@ -48,6 +48,8 @@ pub(super) struct Sample {
     pub(super) has_order: bool,
     /// Records at the beginning that are not damaged, because without them the file is none.
     pub(super) head: usize,
+    /// What stands behind the last record.
+    pub(super) tail: &'static str,
 }
 
 impl Sample {
@@ -63,6 +65,7 @@ impl Sample {
             nameless: &[],
             has_order: false,
             head: 0,
+            tail: "",
         }
     }
 
@@ -96,12 +99,13 @@ impl Sample {
             }
             text
         };
-        match self.layout {
+        let records = match self.layout {
             Layout::Lines => lines(&Value::to_string),
             Layout::Document => self.root.to_string(),
             Layout::Pretty => serde_json::to_string_pretty(&self.root).unwrap_or_default(),
             Layout::Text => lines(&|line| line.as_str().unwrap_or_default().to_owned()),
-        }
+        };
+        records + self.tail
     }
 }
 
@@ -111,6 +115,11 @@ pub(super) type Texts = BTreeSet<usize>;
 /// Returns the texts that a reader must keep, of those in a value or a text.
 pub(super) fn kept(text: &str) -> Texts {
     numbers(text, KEPT)
+}
+
+/// Returns each text that a reader must keep, as often as it stands there.
+pub(super) fn each_kept(text: &str) -> Vec<usize> {
+    each(text, KEPT).collect()
 }
 
 /// Returns the texts that it must name.
@@ -124,11 +133,15 @@ pub(super) fn gone(text: &str) -> Texts {
 }
 
 fn numbers(text: &str, start: &str) -> Texts {
+    each(text, start).collect()
+}
+
+fn each(text: &str, start: &str) -> impl Iterator<Item = usize> {
     let number = |rest: &str| {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok().filter(|_| rest.get(digits.len()..).is_some_and(|rest| rest.starts_with(END)))
     };
-    text.split(start).skip(1).filter_map(number).collect()
+    text.split(start).skip(1).filter_map(number)
 }
 
 /// Writes texts that are found again by their numbers.
