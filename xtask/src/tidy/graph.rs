@@ -77,7 +77,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("tower", &["mnemal-server"]),
     ("tower-http", &["mnemal-server"]),
     ("unicode-segmentation", &["mnemal-text"]),
-    ("zip", &["mnemal-providers"]),
+    ("zip", &["mnemal-benches", "mnemal-providers"]),
 ];
 
 /// Members that may derive or call serialisation: each has a boundary with an outside format.
