@@ -122,22 +122,32 @@ impl Memory {
         Ok(kept)
     }
 
-    /// Puts a note that came in away where another one under its key was said later, which holds again, or was put away later.
+    /// Puts a note that came in away where another one under its key was said later, which holds again, or was put away later, which
+    /// stays the one that was put away last; returns whether another one holds.
     async fn gives_way(&self, row: &Learning) -> Result<bool> {
         let Some(key) = row.key.as_ref().filter(|key| !is_learned(key)) else { return Ok(false) };
         let versions = self.engine.history(key).await?;
-        let is_of_level = |one: &&Learning| one.level == row.level;
-        let later = |one: &&Learning| one.superseded_by == Some(row.id) && one.occurred_at > row.occurred_at;
-        let later = versions.iter().filter(is_of_level).filter(later).max_by_key(|one| one.occurred_at);
-        let put_away = |one: &Learning| {
+        let of_level = || versions.iter().filter(|one| one.level == row.level);
+        let is_later =
+            |one: &&Learning| one.superseded_by == Some(row.id) && one.occurred_at > row.occurred_at;
+        let was_put_away = |one: &&Learning| {
             one.verdict.is_some() && one.expired_at.is_some_and(|since| since > row.occurred_at)
         };
-        if later.is_none() && !versions.iter().any(put_away) {
-            return Ok(false);
-        }
         let made = |note: &Learning| NoteTarget { key: None, sources: note.sources.clone() };
-        let restored = later.map(|later| Decision::Restore(made(later)));
-        for decision in [Decision::Archive(made(row))].into_iter().chain(restored) {
+        let later = of_level().filter(is_later).max_by_key(|one| one.occurred_at);
+        let away = of_level().filter(was_put_away).max_by_key(|one| (one.expired_at, one.version));
+        let decisions = match (later, away) {
+            (Some(later), _) => vec![Decision::Archive(made(row)), Decision::Restore(made(later))],
+            (None, Some(away)) => {
+                let again = match away.status {
+                    LearningStatus::Rejected => Decision::Reject(made(away)),
+                    _ => Decision::Archive(made(away)),
+                };
+                vec![Decision::Archive(made(row)), Decision::Restore(made(away)), again]
+            }
+            (None, None) => Vec::new(),
+        };
+        for decision in decisions {
             let _logged = Box::pin(self.decide(decision)).await?;
         }
         Ok(later.is_some())
