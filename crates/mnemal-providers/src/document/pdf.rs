@@ -2,6 +2,8 @@
 
 mod writing;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use mnemal_core::Passage;
 use pdf_extract::{Document, output_doc_page};
 
@@ -21,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     let mut broken = None;
     for page in document.get_pages().into_keys() {
         let mut writing = Writing::default();
-        match output_doc_page(&document, &mut writing, page) {
+        match read_page(&document, &mut writing, page) {
             Ok(()) if writing.text.trim().is_empty() => {}
             Ok(()) => {
                 let text = writing.text.trim_matches(['\n', ' ']).to_owned();
@@ -34,5 +36,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
         (true, Some(why)) => Err(why),
         (true, None) => Err("holds no text: its pages are pictures, or empty".to_owned()),
         (false, _) => Ok(Content { passages, ..Content::default() }),
+    }
+}
+
+/// Reads a page. The library panics over what stands wrongly in one, which costs the others nothing: this process reads one file.
+///
+/// # Errors
+/// The reason.
+fn read_page(document: &Document, writing: &mut Writing, page: u32) -> Result<(), String> {
+    let read = catch_unwind(AssertUnwindSafe(|| output_doc_page(document, writing, page)));
+    match read {
+        Ok(done) => done.map_err(|why| why.to_string()),
+        Err(_panic) => Err("what draws it is damaged".to_owned()),
     }
 }

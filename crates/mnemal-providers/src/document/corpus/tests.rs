@@ -80,6 +80,17 @@ fn turned_text_of_a_pdf_is_read_along_its_own_lines() {
 }
 
 #[test]
+fn a_page_that_is_damaged_costs_no_other_page_of_a_pdf() {
+    let good = |text: &str| format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
+    for damaged in ["BT /F9 12 Tf (x) Tj ET", "BT /F1 x Tf Td Tj ET", "ET", "q q q", ""] {
+        let pages = [good("The harbour."), damaged.to_owned(), good("The mill.")];
+        let content = read(Kind::Pdf, &pdf_of(&pages));
+        check(&content, &[("", Some(1), "The harbour."), ("", Some(3), "The mill.")]);
+        refused(Kind::Pdf, &pdf_of(&[damaged.to_owned()]));
+    }
+}
+
+#[test]
 fn messages_keep_who_when_and_what_about() {
     let mail = "From: Ana <ana@example.org>\r\nTo: Ben <ben@example.org>\r\nDate: Thu, 5 Mar 2026 10:00:00 +0000\r\nSubject: The boiler\r\n\r\nIt is in the cellar.\r\n";
     let content = read(Kind::Mail, mail.as_bytes());
