@@ -144,8 +144,8 @@ pub(crate) fn endpoint_key(settings: &Settings) -> Option<String> {
 /// Returns the key of the language model that the settings name, if they name a variable for it and it is set.
 pub(crate) fn model_key(settings: &Settings) -> Option<String> {
     let llm = &settings.llm;
-    let is_asked = llm.provider == mnemal::LlmProvider::OpenaiCompatible;
-    if is_asked && !llm.api_key_env.is_empty() { place::variable(&llm.api_key_env) } else { None }
+    let name = llm.key_variable();
+    if llm.is_asked() && !name.is_empty() { place::variable(name) } else { None }
 }
 
 /// Reads the section of the settings that a command has for itself.

@@ -120,3 +120,38 @@ async fn a_key_that_is_refused_is_said_by_the_doctor() {
     assert!(!doctor.status.success() && said.contains("refused the key"), "{said}");
     assert_eq!(server.heard().len(), 1);
 }
+
+/// Answers about the conversation of the test with these words, and nothing else.
+fn condenses(words: &'static str) -> impl Fn(usize, &Heard) -> Told + Send + Sync {
+    move |_, heard| Told::words(if heard.body.contains("place where I sleep") { words } else { "ready" })
+}
+
+#[tokio::test]
+async fn a_preset_names_the_endpoint_and_a_model_writes_the_entry_of_a_conversation() {
+    let server = Loopback::start(condenses("The place where user sleeps is Lyon.")).await.unwrap();
+    for provider in ["openai", "anthropic", "ollama", "llama-cpp", "llama.cpp", "lm-studio", "vllm"] {
+        let home = Home::new(&server, provider);
+        home.json(&["log", "add", "--session", "s1", SAID]).await;
+        let done = home.json(&["session", "compress", "s1", "--keep-last", "0"]).await;
+        assert_eq!(done.get("method"), Some(&json!("model")), "{provider}: {done}");
+        let summary = done.get("summary").and_then(Value::as_str).unwrap();
+        assert!(summary.ends_with("The place where user sleeps is Lyon."), "{summary}");
+    }
+}
+
+// proves: PB-51
+#[tokio::test]
+async fn what_a_model_fails_at_three_times_is_kept_as_it_was_said_by_whatever_process_asks() {
+    let server = Loopback::start(condenses("Peter sleeps in Ghent.")).await.unwrap();
+    let home = Home::new(&server, "openai-compatible");
+    home.json(&["log", "add", "--session", "s1", SAID]).await;
+    let compress = ["session", "compress", "s1", "--keep-last", "0"];
+    for _ in 0..2 {
+        let done = home.json(&compress).await;
+        assert_eq!((done.get("method"), done.pointer("/turns/0/text")), (None, Some(&json!(SAID))));
+    }
+    let done = home.json(&compress).await;
+    assert_eq!(done.get("method"), Some(&json!("raw")));
+    let kept = home.json(&["memory", "list", "--kind", "timeline"]).await.to_string();
+    assert!(kept.contains("[RAW]") && kept.contains(SAID) && !kept.contains("Ghent"), "{kept}");
+}

@@ -28,11 +28,13 @@ pub enum Book {
     Copy,
     /// What a person thinks of a decision of the dream.
     Opinion,
+    /// A conversation for which a model could not write a summary.
+    Failure,
 }
 
 impl Book {
     /// Every book, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Pass,
         Self::Left,
         Self::Refused,
@@ -43,6 +45,7 @@ impl Book {
         Self::Call,
         Self::Copy,
         Self::Opinion,
+        Self::Failure,
     ];
 
     /// Returns the stored name.
@@ -58,6 +61,7 @@ impl Book {
             Self::Call => "call",
             Self::Copy => "copy",
             Self::Opinion => "opinion",
+            Self::Failure => "failure",
         }
     }
 

@@ -19,7 +19,7 @@ use mnemal_core::{
 
 pub use self::copies::Copies;
 pub use self::ended::Ended;
-pub use self::insights::{Insights, Namer};
+pub use self::insights::{InsightWriter, Insights, Namer};
 pub use self::judging::Judging;
 pub use self::merges::Merges;
 pub use self::near::NearCopies;

@@ -171,19 +171,18 @@ impl Engine {
             if is_over(&stop, schedule.wait(clock.monotonic())).await {
                 return attended;
             }
-            let Some(cycle) = within(&stop, pace.grace, self.dream_by_model(owner)).await else {
+            let Some(cycles) = within(&stop, pace.grace, self.dream_by_model(owner)).await else {
                 attended.cut = true;
                 return attended;
             };
-            let stepped = match cycle {
-                Ok(Some(cycle)) if cycle.idle.is_none() => {
-                    attended.asked += 1;
-                    attended.dreamt += cycle.accepted().count() as u64;
-                    if cycle.failed.is_empty() { Stepped::Done } else { Stepped::Failed }
+            let mut stepped = if cycles.is_ok() { Stepped::Done } else { Stepped::Failed };
+            for cycle in cycles.unwrap_or_default().into_iter().filter(|cycle| cycle.idle.is_none()) {
+                attended.asked += 1;
+                attended.dreamt += cycle.accepted().count() as u64;
+                if !cycle.failed.is_empty() {
+                    stepped = Stepped::Failed;
                 }
-                Ok(_) => Stepped::Done,
-                Err(_) => Stepped::Failed,
-            };
+            }
             attended.failed += u64::from(stepped == Stepped::Failed);
             schedule.stepped(clock.monotonic(), stepped);
         }
@@ -247,8 +246,10 @@ impl Spaces {
         let Ok(memory) = self.open(&space).await else {
             return (space, Attended { failed: 1, ..Attended::default() });
         };
+        memory.engine().look_for_insights(true);
         let is_off = async { while !is_over(&stop, SPACES).await && self.is_always_on(&space) {} };
         let attended = memory.engine().attend(owner, pace, is_off).await;
+        memory.engine().look_for_insights(false);
         (space, attended)
     }
 }

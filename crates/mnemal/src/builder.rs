@@ -6,7 +6,7 @@ mod model;
 use std::num::NonZeroUsize;
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -310,6 +310,7 @@ impl Builder {
             #[cfg(feature = "sqlite")]
             file: self.file,
             tally: self.tally,
+            insights: AtomicBool::default(),
             settings: self.settings,
             audit: self.audit,
             assembles: !self.without.contains(&Layer::Context),
@@ -325,7 +326,6 @@ impl Builder {
             model,
             background,
             tried: Tried::default(),
-            compressions_failed: crate::compress::Failures::default(),
             graph_projector,
             user_graphs,
             summary_projector,

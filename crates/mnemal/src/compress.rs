@@ -16,7 +16,6 @@ use mnemal_core::{
 use mnemal_summaries::compress::{self as form, Due, Waiting};
 
 pub use self::draft::Draft;
-pub(crate) use self::draft::Failures;
 pub use self::turned::Spoken;
 use self::turned::{Turned, ends, shortened};
 use crate::engine::Engine;
@@ -97,7 +96,7 @@ impl Compressed {
     }
 }
 
-/// A compression on its way; awaiting it compresses without a model.
+/// A compression on its way. Awaiting it asks the language model where one is configured; [`Draft::condensed`] never does.
 #[derive(Debug)]
 #[must_use = "nothing is compressed until it is awaited"]
 pub struct CompressCall {
@@ -250,7 +249,7 @@ impl IntoFuture for CompressCall {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.draft().await?.condensed().await })
+        Box::pin(async move { self.draft().await?.summarized().await })
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,8 +14,8 @@ use mnemal_core::{
     Operation, OwnerId, Pass, Result, Role, Slot, Timestamp, Turn, Within,
 };
 use mnemal_dream::{
-    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, Insights, Inspected, Inspector, Journal, Namer,
-    NearCopies, Run, Sample, Spellings, Wording, Written,
+    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, InsightWriter, Insights, Inspected, Inspector,
+    Journal, Namer, NearCopies, Run, Sample, Spellings, Wording, Written,
 };
 use mnemal_graph::{Counting, Lookalikes};
 
@@ -54,8 +55,8 @@ impl Engine {
     pub async fn consolidate(&self, owner: &OwnerId) -> Result<Cycle> {
         let Slot::Filled(learnings) = &self.stores().learnings else { return Err(missing("notes")) };
         let mut more: Vec<Arc<dyn Pass>> = Vec::new();
-        if !self.settings().dream.insights {
-            more.push(Arc::new(AsPiece(self.clone(), Arc::new(self.insights(Arc::clone(learnings))?))));
+        if !self.looks_for_insights() {
+            more.push(self.insights_alone(Arc::clone(learnings))?);
         }
         self.dream_with(more, owner, Run::Asked).await
     }
@@ -63,6 +64,9 @@ impl Engine {
     async fn dream_with(&self, mut more: Vec<Arc<dyn Pass>>, owner: &OwnerId, run: Run) -> Result<Cycle> {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
         let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
+        if let Some(insights) = self.insights_by_model()? {
+            more.push(insights);
+        }
         more.extend(self.model_passes());
         let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         let dreamer = self.dreamer(more)?;
@@ -78,22 +82,28 @@ impl Engine {
         }
     }
 
-    /// Runs the passes that ask the model if it is time and nobody talks; `None` where it is not, or another process does.
-    pub(crate) async fn dream_by_model(&self, owner: &OwnerId) -> Result<Option<Cycle>> {
-        let passes = self.model_passes();
-        if passes.is_empty()
-            || self.settings().dream.schedule == DreamSchedule::Off
-            || !self.is_quiet().await?
+    /// Runs the passes that ask the model if it is time and nobody talks: insights at the interval of the settings, the others
+    /// less often. Returns the cycles; none where it is not time, or another process does it.
+    pub(crate) async fn dream_by_model(&self, owner: &OwnerId) -> Result<Vec<Cycle>> {
+        let limits = || self.settings().dream.limits();
+        let seldom = mnemal_dream::DreamSettings { interval: limits().interval.max(BY_MODEL), ..limits() };
+        let insights = self.insights_by_model()?.into_iter().collect();
+        let mut cycles = Vec::new();
+        for (name, passes, limits) in
+            [("insights", insights, limits()), ("model", self.model_passes(), seldom)]
         {
-            return Ok(None);
+            let is_off = self.settings().dream.schedule == DreamSchedule::Off;
+            if passes.is_empty() || is_off || !self.is_quiet().await? {
+                continue;
+            }
+            let dreamer = self.dreamer_of(name, passes, limits)?;
+            if let Held::Done(cycle) =
+                self.in_turn(MODELS, owner, told(Box::pin(dreamer.cycle(Run::Due)))).await?
+            {
+                cycles.push(cycle?);
+            }
         }
-        let mut limits = self.settings().dream.limits();
-        limits.interval = limits.interval.max(BY_MODEL);
-        let dreamer = self.dreamer_of("model", passes, limits)?;
-        Ok(match self.in_turn(MODELS, owner, told(Box::pin(dreamer.cycle(Run::Due)))).await? {
-            Held::Done(cycle) => Some(cycle?),
-            Held::By(_) => None,
-        })
+        Ok(cycles)
     }
 
     /// Does some work while this owner has its turn, however long it takes; nothing of it is done when the turn is another's, or
@@ -135,7 +145,8 @@ impl Engine {
             Arc::new(Ended::new(rows(), Arc::clone(&self.parts().clock))),
             Arc::new(Spellings::new(rows())),
         ];
-        if self.settings().dream.insights {
+        // Where a model writes them, they stand with what asks it.
+        if self.looks_for_insights() && self.insight_writer().is_none() {
             passes.push(Arc::new(self.insights(rows())?));
         }
         if let Slot::Filled(graph) = &self.stores().graph {
@@ -160,7 +171,39 @@ impl Engine {
             learnings,
             namer: Arc::new(Names),
             ledger: stores.ledger.clone(),
+            writer: self.insight_writer(),
         })
+    }
+
+    /// Returns the pass of a consolidation that was asked for. What asks a model waits for it, and nobody else waits for that.
+    fn insights_alone(&self, learnings: Arc<dyn LearningStore>) -> Result<Arc<dyn Pass>> {
+        let insights = Arc::new(self.insights(learnings)?);
+        Ok(if insights.writer.is_some() { insights } else { Arc::new(AsPiece(self.clone(), insights)) })
+    }
+
+    /// Returns the pass of insights where the settings want it and a model writes.
+    fn insights_by_model(&self) -> Result<Option<Arc<dyn Pass>>> {
+        match &self.stores().learnings {
+            Slot::Filled(learnings) if self.looks_for_insights() && self.insight_writer().is_some() => {
+                Ok(Some(Arc::new(self.insights(Arc::clone(learnings))?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Says whether the space is one that looks for insights by itself; the settings decide where they say something.
+    pub(crate) fn look_for_insights(&self, is_on: bool) {
+        self.parts().insights.store(is_on, Ordering::Relaxed);
+    }
+
+    fn looks_for_insights(&self) -> bool {
+        self.settings().dream.insights.unwrap_or_else(|| self.parts().insights.load(Ordering::Relaxed))
+    }
+
+    /// Returns who writes insights, where a model does.
+    fn insight_writer(&self) -> Option<InsightWriter> {
+        let model = self.parts().model.as_ref().filter(|_| self.settings().dream.insights_by_model)?;
+        Some(InsightWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.connector) })
     }
 
     /// Returns which of these notes were looked at for insights: those whose event stands at or before where that came in the

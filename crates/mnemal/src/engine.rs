@@ -1,7 +1,7 @@
 //! The composed machine: wiring, in the order of the picture in the crate's document, and nothing that decides.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -68,7 +68,8 @@ pub(crate) struct Wired {
     /// What makes vectors outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,
-    pub(crate) compressions_failed: crate::compress::Failures,
+    /// Whether cycles that nobody asks for look for insights, as in an always-on space.
+    pub(crate) insights: AtomicBool,
     pub(crate) graph_projector: Slot<GraphProjector>,
     /// Entities and facts of single users.
     pub(crate) user_graphs: Option<Arc<UserGraphs>>,

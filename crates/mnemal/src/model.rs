@@ -220,6 +220,10 @@ pub(crate) struct Model {
     pub(crate) reader: ModelReader,
     /// Makes one note of several.
     pub(crate) merger: Arc<dyn Summarizer>,
+    /// Says what notes show together.
+    pub(crate) connector: Arc<dyn Summarizer>,
+    /// Says in short what was said in a conversation.
+    pub(crate) condenser: Arc<dyn Summarizer>,
     /// Writes texts of summaries.
     pub(crate) writer: Arc<dyn NodeWriter>,
     /// Judges notes and messages.
@@ -238,6 +242,8 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) cleaner: Cleaner,
     pub(crate) extractor: Arc<dyn ModelExtractor>,
     pub(crate) merger: Arc<dyn Summarizer>,
+    pub(crate) connector: Arc<dyn Summarizer>,
+    pub(crate) condenser: Arc<dyn Summarizer>,
     pub(crate) writer: Arc<dyn NodeWriter>,
     pub(crate) judge: Arc<dyn NoteJudge>,
     pub(crate) appraiser: Arc<dyn Appraiser>,
@@ -265,6 +271,8 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         reader: ModelReader::new(consultant.clone(), parts.extractor),
         consultant,
         merger: parts.merger,
+        connector: parts.connector,
+        condenser: parts.condenser,
         writer: parts.writer,
         judge: parts.judge,
         appraiser: parts.appraiser,

@@ -198,8 +198,8 @@ impl Spaces {
         Ok(memory)
     }
 
-    /// Says whether a space is read beside every other one, from the next opening on. One that is not any more keeps its
-    /// interval.
+    /// Says whether a space is read beside every other one, from the next opening on, and looks for insights by itself. One that is
+    /// not any more keeps its interval.
     ///
     /// # Errors
     /// `NotFound` when there is none of this name, `Unavailable` when its marker cannot be written.
@@ -379,6 +379,7 @@ impl Spaces {
             template = template.with_owner(marked.owner);
         }
         let engine = template.open(self.inner.folder.file(space)).await?;
+        engine.look_for_insights(marked.is_on);
         let (engine, twin) = seat.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;

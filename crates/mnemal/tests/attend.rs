@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    Attended, BackgroundPermit, Book, Builder, Clock, Completion, Engine, Error, ErrorKind, ExtractSettings,
-    LanguageModel, LeaseName, LeaseStore as _, Memory, Message, ModelId, OwnerId, Pace, Prompt, Result,
-    Scope, Settings, SpaceId, Timestamp, TokenCount, Turn, Usage,
+    Attended, BackgroundPermit, Book, Builder, Clock, Completion, DreamSettings, Engine, Error, ErrorKind,
+    ExtractSettings, LanguageModel, LeaseName, LeaseStore as _, Memory, Message, ModelId, OwnerId, Pace,
+    Prompt, Result, Scope, Settings, SpaceId, Timestamp, TokenCount, Turn, Usage,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -74,7 +74,9 @@ impl Space {
     }
 
     fn with_model(&self, model: Option<Arc<Scripted>>) -> Memory {
-        let mut builder = self.builder();
+        // One pass asks: that of near notes.
+        let dream = DreamSettings { judging: false, ..DreamSettings::default() };
+        let mut builder = self.builder().with_settings(Settings { dream, ..Settings::default() });
         if let Some(model) = model {
             builder = builder.with_language_model(model);
         }

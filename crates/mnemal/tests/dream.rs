@@ -87,7 +87,7 @@ impl Space {
 
 fn opened(store: &Arc<MemoryStore>, clock: &Arc<ManualClock>, seed: u64) -> Memory {
     let mut settings = Settings::default();
-    settings.dream.insights = true;
+    settings.dream.insights = Some(true);
     let builder = Engine::builder()
         .with_settings(settings)
         .with_stores(Stores::all(Arc::clone(store)))

@@ -245,7 +245,7 @@ async fn a_position_moves_when_all_that_was_found_is_written_and_nothing_is_said
 async fn insights_are_looked_for_where_the_settings_say_so_or_somebody_asks() {
     let of = async |is_on: bool| {
         let mut settings = Settings::default();
-        settings.dream.insights = is_on;
+        settings.dream.insights = Some(is_on);
         let space = Space::with(settings);
         space.note("Ada Berg repairs the till in Genoa.").await;
         space.note("The supplier in Genoa sends letters to Ada Berg.").await;

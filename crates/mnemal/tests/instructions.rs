@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, Completion, DreamRun, Engine, ErrorKind, LanguageModel, LlmSettings, ModelId, OwnerId,
-    Prompt, Result, Scope, Settings, SpaceId, TokenCount, Usage,
+    BackgroundPermit, Completion, DreamRun, DreamSettings, Engine, ErrorKind, LanguageModel, LlmSettings,
+    ModelId, OwnerId, Prompt, Result, Scope, Settings, SpaceId, TokenCount, Usage,
 };
 
 const NEAR: [&str; 2] = [
@@ -38,6 +38,7 @@ impl LanguageModel for Writer {
 fn settings(folder: &str) -> Settings {
     Settings {
         llm: LlmSettings { instructions: folder.to_owned(), ..LlmSettings::default() },
+        dream: DreamSettings { judging: false, ..DreamSettings::default() },
         ..Settings::default()
     }
 }

@@ -229,7 +229,10 @@ async fn what_is_dear_or_said_by_others_or_kept_by_rules_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages() {
-    let off = Space::with(&opinions(), DreamSettings { leftovers: false, ..DreamSettings::default() });
+    let off = Space::with(
+        &opinions(),
+        DreamSettings { leftovers: false, judging: false, ..DreamSettings::default() },
+    );
     off.say(WISH).await;
     off.dream(DreamRun::Asked).await;
     assert_eq!(off.asked(), 0);

@@ -84,7 +84,10 @@ impl Space {
         Self::with(does, Settings::default())
     }
 
-    fn with(does: Does, settings: Settings) -> Self {
+    fn with(does: Does, mut settings: Settings) -> Self {
+        // Only what reads turns asks.
+        settings.dream.judging = false;
+        settings.summaries.summarizer = mnemal::SummaryBy::Extractive;
         let model = Arc::new(Reader {
             model: ModelId::new("reader").unwrap(),
             does: Mutex::new(does),

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, CallOutcome, Completion, DreamCycle, DreamRun, Embedder, Engine, Error, ErrorKind,
-    EventId, LanguageModel, LearningFilter, LearningStatus, LlmSettings, Memory, Message, ModelId, OwnerId,
-    PrivacySettings, Prompt, Result, Scope, SecretMode, Selector, Settings, SpaceId, TokenCount, Usage,
+    BackgroundPermit, CallOutcome, Completion, Compressed, DreamCycle, DreamRun, DreamSettings, Embedder,
+    Engine, Error, ErrorKind, EventId, LanguageModel, LearningFilter, LearningStatus, LlmSettings, Memory,
+    Message, Method, ModelId, OwnerId, PrivacySettings, Prompt, Result, Scope, SecretMode, Selector,
+    SessionId, Settings, SpaceId, SummaryBy, TokenCount, Usage,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -85,7 +86,9 @@ struct Space {
 
 impl Space {
     fn new(script: Vec<Does>, llm: LlmSettings) -> Self {
-        Self::over(MemoryStore::new().into(), script, Settings { llm, ..Settings::default() })
+        // Of what a cycle asks, near notes and insights alone.
+        let dream = DreamSettings { judging: false, ..DreamSettings::default() };
+        Self::over(MemoryStore::new().into(), script, Settings { llm, dream, ..Settings::default() })
     }
 
     fn over(stores: Stores, script: Vec<Does>, settings: Settings) -> Self {
@@ -394,6 +397,8 @@ async fn notes_that_mean_the_same_in_other_words_are_shown_to_a_model() {
             builder = builder.with_embedder(Arc::new(Meaning { model, word: "Ada", is_away }));
         }
         let stores = Stores::from(MemoryStore::new());
+        let dream = DreamSettings { judging: false, ..DreamSettings::default() };
+        let builder = builder.with_settings(Settings { dream, ..Settings::default() });
         let engine = builder.with_stores(stores.clone()).build().unwrap();
         let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
         let space = Space { memory, model, clock, stores };
@@ -522,5 +527,117 @@ async fn a_forget_takes_the_paid_answers_with_it() {
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
         assert!(!bytes.windows(words.len()).any(|window| window == words.as_bytes()));
+    }
+}
+
+const TALK: [&str; 4] = [
+    "The api of the harbor listens on port 5544.",
+    "Noted, the harbor listens on 5544.",
+    "The queue beside it is called beaver and Ada looks after it.",
+    "Good, beaver it is.",
+];
+
+impl Space {
+    async fn talk(&self) -> SessionId {
+        let session = SessionId::new("s1").unwrap();
+        for (place, text) in TALK.into_iter().enumerate() {
+            self.clock.advance(Duration::from_secs(1));
+            let message = if place % 2 == 0 { Message::user(text) } else { Message::assistant(text) };
+            assert_eq!(self.memory.log(message.session(session.clone())).await.unwrap().gaps, []);
+        }
+        session
+    }
+
+    async fn compress(&self) -> Compressed {
+        let session = SessionId::new("s1").unwrap();
+        self.memory.compress(session).keep_last(0).await.unwrap().value
+    }
+}
+
+// proves: PB-26, PB-52
+#[tokio::test(start_paused = true)]
+async fn a_model_writes_the_entry_of_a_conversation_from_what_was_said() {
+    let written = "The api of the harbor listens on 5544; Ada looks after the queue beaver.";
+    let space = Space::new(vec![Does::Says(written.to_owned())], LlmSettings::default());
+    space.talk().await;
+    let done = space.compress().await;
+    assert_eq!(done.entry.as_ref().unwrap().method, Method::Model);
+    assert!(done.summary.starts_with("[Context Summary]\n[") && done.summary.ends_with(written), "{done:?}");
+    assert_eq!((done.turns.len(), space.model.told().len()), (0, 1));
+    assert!(space.model.told()[0].material.contains("user: The api of the harbor"));
+    assert_eq!(space.compress().await.entry, None, "nothing was said since");
+    assert_eq!(space.model.told().len(), 1);
+}
+
+// proves: PB-51
+#[tokio::test(start_paused = true)]
+async fn a_model_that_lies_or_is_away_changes_nothing_and_the_third_time_what_was_said_is_kept() {
+    let said = |text: &str| Does::Says(text.to_owned());
+    for does in [
+        said("The queue is looked after by Peter."),
+        said("The api listens on port 80."),
+        said(""),
+        Does::Fails(ErrorKind::Unavailable),
+        Does::Fails(ErrorKind::Unsupported),
+        Does::Hangs,
+    ] {
+        let shown = format!("{does:?}");
+        let stores = Stores::from(MemoryStore::new());
+        let mut space = Space::over(stores.clone(), vec![does.clone()], Settings::default());
+        space.talk().await;
+        for round in 0..2 {
+            let failed = space.compress().await;
+            assert_eq!((failed.entry, failed.turns.len()), (None, 4), "{round} {shown}");
+            // Each round is another process.
+            space = Space::over(stores.clone(), vec![does.clone()], Settings::default());
+        }
+        let third = space.compress().await;
+        assert_eq!(third.entry.as_ref().unwrap().method, Method::Raw, "{shown}");
+        assert!(third.summary.contains("5544") && !third.summary.contains("Peter"), "{third:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_is_not_asked_for_entries_where_the_settings_want_sentences() {
+    let mut settings = Settings::default();
+    settings.compress.summarizer = SummaryBy::Extractive;
+    let space = Space::over(MemoryStore::new().into(), vec![Does::Says("Beaver.".to_owned())], settings);
+    space.talk().await;
+    assert_eq!(space.compress().await.entry.unwrap().method, Method::Extractive);
+    assert_eq!(space.model.told(), []);
+}
+
+const CONNECTED: [&str; 2] = [
+    "Ada Berg moved the depot of Lindholm to Genoa.",
+    "Ada Berg signed the lease in Genoa before the flood.",
+];
+
+// proves: GB-34, GB-38
+#[tokio::test(start_paused = true)]
+async fn a_model_says_what_notes_show_together_and_the_rules_where_it_cannot() {
+    let shows = "Ada Berg has a lease in Genoa, where the depot of Lindholm is now.";
+    let by_rule = "2 notes of 2026-03-01 are about Ada Berg and Genoa.";
+    for (does, expect, producer) in [
+        (Does::Says(shows.to_owned()), shows, "model/insight by scripted"),
+        (Does::Says("Peter Kurz has a lease in Genoa.".to_owned()), by_rule, "dream/insights"),
+        (Does::Says(String::new()), by_rule, "dream/insights"),
+        (Does::Fails(ErrorKind::Unavailable), by_rule, "dream/insights"),
+        (Does::Hangs, by_rule, "dream/insights"),
+    ] {
+        let shown = format!("{does:?}");
+        let space = Space::new(vec![does], LlmSettings::default());
+        for text in CONNECTED {
+            assert_eq!(space.memory.remember(text).await.unwrap().gaps, []);
+        }
+        let cycle = space.memory.engine().consolidate(&OwnerId::new("test").unwrap()).await.unwrap();
+        let made: Vec<(&str, &str)> = cycle
+            .accepted()
+            .map(|one| (one.proposal.text.as_str(), one.proposal.operation.producer.id.as_str()))
+            .collect();
+        assert_eq!(made, [(expect, producer)], "{shown}: {cycle:?}");
+        let undo = space.memory.undoing(cycle.accepted().next().unwrap().event.unwrap()).await.unwrap();
+        space.clock.advance(Duration::from_secs(1));
+        assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+        assert_eq!(space.notes().await.len(), 2, "{shown}");
     }
 }

@@ -282,6 +282,28 @@ async fn the_preferences_of_global_stand_in_every_context_and_its_recent_turns_i
     assert!(context.text.contains("] \"likes plain words\"") && !context.text.contains("global"));
 }
 
+// proves: GB-32
+#[tokio::test]
+async fn a_space_that_is_always_on_looks_for_insights_by_itself() {
+    for (always_on, expect) in [(AlwaysOn::Yes, 1), (AlwaysOn::No, 0)] {
+        let home = Home::with(|settings| settings.spaces.max_open = 1);
+        drop(home.spaces.create(&name("handbook"), always_on).await.unwrap());
+        // Another one takes its place, so that it is opened anew.
+        drop(home.space("other").await);
+        let memory = home.space("handbook").await;
+        for text in
+            ["Ada Berg repairs the till in Genoa.", "The supplier in Genoa sends letters to Ada Berg."]
+        {
+            assert!(memory.remember(text).await.unwrap().created);
+        }
+        home.clock.advance(Duration::from_hours(1));
+        let _tended = memory.engine().tend(&mnemal::OwnerId::new("test").unwrap()).await.unwrap();
+        let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        let insights = rows.iter().filter(|row| row.kind == LearningKind::Insight).count();
+        assert_eq!(insights, expect, "{always_on:?}");
+    }
+}
+
 // proves: GB-15 (the share of the budget)
 #[tokio::test]
 async fn other_spaces_take_a_quarter_of_a_context_at_most() {

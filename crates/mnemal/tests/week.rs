@@ -79,7 +79,7 @@ async fn state(memory: &Memory, store: &MemoryStore) -> State {
 async fn a_week_converges_without_a_model_and_a_second_cycle_changes_nothing() {
     let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
     let mut settings = Settings::default();
-    settings.dream.insights = true;
+    settings.dream.insights = Some(true);
     let engine = Engine::builder()
         .with_settings(settings)
         .with_stores(Stores::all(Arc::clone(&store)))

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Category, Cursor, Deed, EventFilter, EventId, EventStore, Filed, Importance, Learning,
-    LearningFilter, LearningKind, LearningStore, LedgerStore, Looked, Pass, Proposal, Result, Role, Slot,
-    Tag, Within,
+    BackgroundPermit, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
+    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerStore, Level,
+    Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
 
@@ -34,6 +34,10 @@ const NAMED: usize = 5;
 const INSIGHTS: &str = "insights";
 /// Importance of an insight made by rule. Source: own choice; below that of a note, 0.5.
 const IMPORTANCE: f32 = 0.3;
+/// Importance of an insight that a model wrote. Source: GB-30, that of a note.
+const IMPORTANCE_BY_MODEL: f32 = 0.5;
+/// Tokens of an insight that a model writes. Source: own choice, two sentences.
+const WRITTEN: TokenCount = TokenCount(120);
 /// Decisions that are looked through at once. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 
@@ -43,11 +47,21 @@ pub trait Namer: std::fmt::Debug + Send + Sync + 'static {
     fn names(&self, text: &str) -> Vec<String>;
 }
 
+/// Who writes what notes have in common.
+#[derive(Clone, Debug)]
+pub struct InsightWriter {
+    /// Who is asked.
+    pub consultant: Consultant,
+    /// What asks and reads.
+    pub writer: Arc<dyn Summarizer>,
+}
+
 /// Connects notes that name the same entities or have the same topics, and says which, how many notes, and from when.
 ///
 /// It follows the log: the 20 oldest notes behind its position are looked at together, each is compared with the others and with
 /// older ones that no insight rests on, and the position moves when what was found is written. Fewer than two are left for the next
-/// cycle. Topics are the topics and tags of notes.
+/// cycle. Topics are the topics and tags of notes. Where a model writes, it says what the notes of a group show together; an answer
+/// that cannot be used, or none, leaves the line that the rules make.
 #[derive(Clone, Debug)]
 pub struct Insights {
     /// The log.
@@ -58,6 +72,8 @@ pub struct Insights {
     pub namer: Arc<dyn Namer>,
     /// How far it was read; without it a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
+    /// Who writes; `None` leaves it to rules.
+    pub writer: Option<InsightWriter>,
 }
 
 /// New notes, oldest first.
@@ -135,7 +151,7 @@ impl Pass for Insights {
         Self::NAME
     }
 
-    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
         let (after, end) = (read_through(&self.ledger, Self::NAME).await?, self.learnings.cursor().await?);
         let rows = self.learnings.all(&LearningFilter::all()).await?;
         let is_insight = |row: &&Learning| row.kind == LearningKind::Insight;
@@ -163,8 +179,20 @@ impl Pass for Insights {
             waiting: u64::from(pending.has_more),
             ..Looked::default()
         };
+        let mut writer = self.writer.as_ref();
         for group in groups(&read, new.len()) {
-            looked.proposals.push(insight(&group)?);
+            let written = match writer {
+                Some(by) => by.insight(permit, &group).await,
+                None => Ok(None),
+            };
+            // A model that does not answer is not asked again in this cycle; an answer that cannot be used concerns its group alone.
+            if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::Unsupported) {
+                writer = None;
+            }
+            looked.proposals.push(match written {
+                Ok(Some(written)) => written,
+                _ => insight(&group)?,
+            });
         }
         Ok(looked)
     }
@@ -232,14 +260,40 @@ fn groups<'r>(read: &[Read<'r>], new: usize) -> Vec<Group<'r>> {
 /// Says what a group is about, how many notes it has, and from when they are.
 fn insight(group: &Group<'_>) -> Result<Proposal> {
     let text = format!("{} are about {}.", extent(&group.notes), listed(&group.about));
+    let deed = deed(group, IMPORTANCE)?;
+    Ok(proposal(Insights::NAME, deed, "they share names or topics", text))
+}
+
+/// The conclusion from the notes of a group.
+fn deed(group: &Group<'_>, importance: f32) -> Result<Deed> {
     let from: Vec<EventId> = group.notes.iter().filter_map(|row| maker(row)).collect();
     let filed = Filed {
         category: Category::new(INSIGHTS)?,
         tags: Vec::new(),
-        importance: Importance::new(IMPORTANCE)?,
+        importance: Importance::new(importance)?,
     };
-    let deed = Deed::Infer { from, kind: LearningKind::Insight, filed };
-    Ok(proposal(Insights::NAME, deed, "they share names or topics", text))
+    Ok(Deed::Infer { from, kind: LearningKind::Insight, filed })
+}
+
+impl InsightWriter {
+    /// Asks what the notes of a group show together; `None` where the words of others stand among them.
+    async fn insight(&self, permit: &mut BackgroundPermit, group: &Group<'_>) -> Result<Option<Proposal>> {
+        if group.notes.iter().any(|row| row.level <= Level::External) {
+            return Ok(None);
+        }
+        let parts: Vec<&str> = group.notes.iter().map(|row| row.content.as_str()).collect();
+        let prompt = self.writer.prompt(None, &parts, WRITTEN);
+        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let rows = group.notes.iter().flat_map(|row| &row.sources);
+        let sources: Vec<EventId> = rows.map(|source| source.event).collect();
+        let read = |completion: &Completion| self.writer.parse(None, &parts, WRITTEN, completion);
+        let text = self.consultant.ask(permit, &prompt, &sources, read).await?.replace('\n', " ");
+        let mut proposal =
+            proposal(Insights::NAME, deed(group, IMPORTANCE_BY_MODEL)?, "a model says what they show", text);
+        proposal.operation.producer = self.consultant.producer(&self.writer.producer());
+        proposal.operation.prompt = Some(hash);
+        Ok(Some(proposal))
+    }
 }
 
 fn listed(names: &[String]) -> String {

@@ -27,6 +27,11 @@ impl Instructions {
         Self::built_in(Purpose::Summarize, "model/summarize", 1, include_str!("../../prompts/summarize-1.md"))
     }
 
+    /// The file of this crate that tells how it is said what some notes have in common.
+    pub fn insight() -> Self {
+        Self::built_in(Purpose::Consolidate, "model/insight", 1, include_str!("../../prompts/insight-1.md"))
+    }
+
     /// The file of this crate that tells how one note is made of several.
     pub fn merge() -> Self {
         Self::built_in(Purpose::Consolidate, "model/merge", 1, include_str!("../../prompts/merge-1.md"))
@@ -98,6 +103,7 @@ mod tests {
             Instructions::node(),
             Instructions::judge(),
             Instructions::appraise(),
+            Instructions::insight(),
         ];
         for text in files.map(|file| file.text) {
             let inner = text.lines().flat_map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());

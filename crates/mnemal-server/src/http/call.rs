@@ -40,6 +40,8 @@ pub(crate) struct Call {
     pub(crate) idempotency_key: Option<String>,
     /// `Time-Zone`: where the days of the request are.
     pub(crate) time_zone: Option<String>,
+    /// Whether `X-Bot-Id` names a bot.
+    pub(crate) names_bot: bool,
     /// `Last-Event-ID` of a stream that goes on.
     pub(crate) last_event: Option<u64>,
 }

@@ -43,6 +43,8 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// The zone in which the days of a request are meant.
 pub(crate) const TIME_ZONE: &str = "time-zone";
+/// The header that names a bot.
+const BOT: &str = "x-bot-id";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -251,6 +253,7 @@ pub(crate) async fn called(
         parts: None,
         idempotency_key,
         time_zone: headers.get(TIME_ZONE).map(|zone| zone.to_str().unwrap_or_default().to_owned()),
+        names_bot: headers.contains_key(BOT),
         last_event: headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()),
     };
     let time = host.settings.timeout();

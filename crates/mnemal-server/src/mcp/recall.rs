@@ -1,8 +1,10 @@
 //! `memory_recall`: what was said or noted about something.
 
+use std::borrow::Cow;
+
 use jiff::tz::TimeZone;
 use mnemal::{Decision, EventKind, Hit, LearningKind, Memory, Quoted, QuotedLine};
-use mnemal_core::{Category, Event, EventFilter, Level, Role, Tag, Timestamp, Within};
+use mnemal_core::{Category, Deed, Event, EventFilter, Level, Operation, Role, Tag, Timestamp, Within};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
@@ -195,16 +197,57 @@ impl Wanted {
 
     /// Whether an event is of a sort that is wanted.
     pub(crate) fn takes_event(&self, event: &Event) -> bool {
-        let kept = event.kept();
-        let Some(EventKind::Decision(Decision::Remember(note))) = kept.map(|kept| &kept.kind) else {
+        let Some(note) = Filing::of(event) else {
             return self.events || !self.only_notes();
         };
         let any_kind = self.notes.is_empty() && (!self.events || self.is_narrow());
-        let kind = standing_kind(event, note.kind);
-        let of_kind = any_kind || self.notes.iter().any(|wanted| wanted.is_none_or(|wanted| wanted == kind));
+        let of_kind =
+            any_kind || self.notes.iter().any(|wanted| wanted.is_none_or(|wanted| note.is_of(wanted)));
         let within =
             self.within.is_empty() || self.within.iter().any(|parent| note.category.is_within(parent));
         of_kind && within && self.tags.iter().all(|tag| note.tags.contains(tag))
+    }
+}
+
+/// Where the timeline of conversations is filed.
+const TIMELINE: &str = "timeline";
+
+/// How the note of an event is filed, whoever made it.
+struct Filing<'e> {
+    kind: LearningKind,
+    category: Cow<'e, Category>,
+    tags: &'e [Tag],
+}
+
+impl<'e> Filing<'e> {
+    fn of(event: &'e Event) -> Option<Self> {
+        match &event.kept()?.kind {
+            EventKind::Decision(Decision::Remember(note)) => Some(Self {
+                kind: standing_kind(event, note.kind),
+                category: Cow::Borrowed(&note.category),
+                tags: &note.tags,
+            }),
+            EventKind::Operation(Operation { deed: Deed::Compress { .. }, .. }) => Some(Self {
+                kind: LearningKind::Note,
+                category: Cow::Owned(Category::new(TIMELINE).ok()?),
+                tags: &[],
+            }),
+            EventKind::Operation(operation) => {
+                let kind = match &operation.deed {
+                    Deed::Infer { kind, .. } => *kind,
+                    _ => LearningKind::Note,
+                };
+                let filed = operation.deed.filed()?;
+                Some(Self { kind, category: Cow::Borrowed(&filed.category), tags: &filed.tags })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the note is of a kind. What a conversation became in short is no knowledge.
+    fn is_of(&self, kind: LearningKind) -> bool {
+        let is_timeline = || self.category.as_str().split('/').next() == Some(TIMELINE);
+        self.kind == kind && (kind != LearningKind::Note || !is_timeline())
     }
 }
 

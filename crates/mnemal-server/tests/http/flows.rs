@@ -307,7 +307,9 @@ async fn a_knowledge_base_is_a_space() {
     let space = json!({"name": "notes", "always_on": true});
     api.as_key(&api.local, "POST", "/v1/spaces", space.clone()).await.of(201);
     api.as_key(&api.local, "POST", "/v1/spaces", space).await.of(200);
-    assert_eq!(kb("GET", "", Value::Null).await.of(200), json!([{"kb_name": "notes", "always_on": true}]));
+    let on = kb("GET", "", Value::Null).await.of(200);
+    assert_eq!((&on[0]["kb_name"], &on[0]["consolidate_interval_mins"]), (&json!("notes"), &json!(30)));
+    assert!(on[0]["created_at"].is_string() && on.as_array().unwrap().len() == 1, "{on}");
     kb("POST", "/ingest", json!({"kb_name": "notes", "text": "The meeting is on Friday.", "source": "mail"}))
         .await
         .of(202);
@@ -327,10 +329,39 @@ async fn a_knowledge_base_is_a_space() {
     api.as_key(&api.local, "POST", "/v1/spaces/notes/memories", json!({"content": "Water the plants"}))
         .await
         .of(201);
-    assert_eq!(kb("POST", "/notes/clear", Value::Null).await.of(200)["events"], 1);
+    assert_eq!(
+        kb("POST", "/notes/clear", Value::Null).await.of(200)["events"],
+        2,
+        "the text that was read too"
+    );
     assert_eq!(kb("GET", "/notes/memories", Value::Null).await.of(200)["items"], json!([]));
+    let found = api.as_key(&api.local, "POST", "/v1/spaces/notes/recall", json!({"query": "meeting"})).await;
+    assert_eq!(found.of(200)["hits"], json!([]));
+    let said = kb("POST", "/ingest", json!({"kb_name": "Bad Name!", "text": "x"})).await.of(400);
+    assert!(said["detail"].as_str().unwrap().contains("a-z"), "the rule is said: {said}");
+    kb("POST", "/ingest", json!({"kb_name": "minutes", "text": "The rent is due on Friday."})).await.of(202);
+    let on = kb("GET", "", Value::Null).await.of(200);
+    let names: Vec<&Value> = on.as_array().unwrap().iter().map(|kb| &kb["kb_name"]).collect();
+    assert_eq!(names, ["minutes", "notes"], "what is read into is always on");
     let bound = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["other"]);
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
+}
+
+#[tokio::test]
+async fn a_bot_is_told_that_no_knowledge_base_is_its_own() {
+    let api = Api::new();
+    let kb = "/api/kb/always-on";
+    let body = json!({"kb_name": "notes", "text": "The fern stands in room 7."}).to_string();
+    for (method, path, body) in [
+        ("GET", kb.to_owned(), String::new()),
+        ("POST", format!("{kb}/ingest"), body),
+        ("GET", format!("{kb}/notes/memories"), String::new()),
+    ] {
+        let request = Api::request(method, &path, &api.local).header("x-bot-id", "bot7");
+        let refused = api.send(request, body).await.of(400);
+        assert!(refused["detail"].as_str().unwrap().starts_with("X-Bot-Id"), "{refused}");
+    }
+    assert_eq!(api.as_key(&api.local, "GET", "/v1/spaces", Value::Null).await.of(200)["items"], json!([]));
 }
 
 // proves: GB-05, GB-06, GB-08, GB-16, GB-51, GB-52, GB-53, GA-19, GA-20

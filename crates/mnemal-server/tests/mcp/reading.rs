@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mnemal::{Engine, LearningKind, Memory, Message};
-use mnemal_core::{Category, Embedder, ErrorKind, ModelId, Scope, SpaceId, Tag, ToolName};
+use mnemal_core::{Category, Embedder, ErrorKind, ModelId, Scope, SessionId, SpaceId, Tag, ToolName};
 use mnemal_testkit::{Fault, Faulty, HashEmbedder};
 use serde_json::{Value, json};
 
@@ -44,6 +44,31 @@ async fn hits_are_a_marked_block_for_models_and_plain_fields_for_programs() {
     let receipt = found.structured["recall_id"].as_str().unwrap().parse().unwrap();
     assert_eq!(memory.receipt(receipt).await.unwrap().lines.len(), 4);
     assert_eq!(found.structured["truncated"], false);
+}
+
+// proves: PB-11, PB-58
+#[tokio::test]
+async fn what_a_conversation_became_in_short_is_found_as_timeline_and_is_no_knowledge() {
+    let memory = memory().await;
+    let session = SessionId::new("s1").unwrap();
+    for text in ["The semaphore of the yard is red.", "The crane stands still.", "Good night."] {
+        assert!(!memory.log(Message::user(text).session(session.clone())).await.unwrap().duplicate);
+    }
+    let entry = memory.compress(session).keep_last(1).await.unwrap().value.entry.unwrap();
+    let note = memory.remember("The semaphore has three arms.").await.unwrap();
+    let mut client = Client::shaken(&memory, "2025-11-25").await;
+    for (more, expect) in [
+        (json!({"category": "timeline"}), vec![entry.note]),
+        (json!({"kinds": ["timeline"]}), vec![entry.note]),
+        (json!({"category": "timeline", "since": "1d"}), vec![entry.note]),
+        (json!({"category": "knowledge"}), vec![note.id.unwrap()]),
+    ] {
+        let mut arguments = more.clone();
+        arguments["query"] = "semaphore".into();
+        let found = client.call("memory_recall", arguments).await;
+        let expect: Vec<String> = expect.iter().map(ToString::to_string).collect();
+        assert_eq!(ids(&found.structured), expect, "{more}: {}", found.text);
+    }
 }
 
 #[tokio::test]

@@ -38,11 +38,11 @@ impl Builder {
     fn language_model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
         use mnemal_providers::{ChatSettings, EndpointModel};
         let settings = &self.settings.llm;
-        if self.model.is_some() || settings.provider != crate::settings::LlmProvider::OpenaiCompatible {
+        if self.model.is_some() || !settings.is_asked() {
             return Ok(self.model.clone());
         }
         let model = EndpointModel::new(ChatSettings {
-            base_url: settings.base_url.clone(),
+            base_url: settings.base_url().to_owned(),
             model: settings.model.clone(),
             api_key: self.model_key.clone(),
             timeout: settings.timeout(),
@@ -68,6 +68,12 @@ impl Builder {
             ids: &self.ids,
             extractor: Arc::new(self.extractor_of_models()?),
             merger: Arc::new(ModelSummarizer::new(self.instructions("merge.md", Instructions::merge())?)),
+            connector: Arc::new(ModelSummarizer::new(
+                self.instructions("insight.md", Instructions::insight())?,
+            )),
+            condenser: Arc::new(ModelSummarizer::new(
+                self.instructions("summarize.md", Instructions::summarize())?,
+            )),
             writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
             judge: Arc::new(ModelJudge::new(self.instructions("judge.md", Instructions::judge())?)),
             appraiser: Arc::new(ModelAppraiser::new(

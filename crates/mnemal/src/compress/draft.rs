@@ -1,11 +1,12 @@
 //! What waits to be compressed, until there is a text for it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Deed, Degraded, ErrorKind, EventId, EventKind, Gap, Layer, Metadata, NewEvent, NoteKey, Operation,
-    Origin, Producer, Result, SessionId,
+    BackgroundPermit, Book, Completion, Deed, Degraded, ErrorKind, EventId, EventKind, Gap, Layer,
+    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, Result,
+    SessionId, Timestamp, TokenCount,
 };
 use mnemal_learnings::{note_id, timeline_key};
 use mnemal_summaries::Utterance;
@@ -14,6 +15,8 @@ use mnemal_summaries::compress::{self as form, Due};
 use super::turned::{Turned, ends, shortened};
 use super::{Compressed, Method, TimelineEntry};
 use crate::memory::Memory;
+use crate::model::Model;
+use crate::settings::SummaryBy;
 
 /// Who compresses.
 const PRODUCER: &str = "summaries/compress";
@@ -34,25 +37,47 @@ pub struct Draft {
     pub(super) gaps: Vec<Gap>,
 }
 
-/// How often in a row a model failed, by conversation.
-#[derive(Debug, Default)]
-pub(crate) struct Failures(Mutex<BTreeMap<SessionId, u32>>);
+/// Conversations whose failures are remembered, the newest. Source: own choice; who fails more often has no model.
+const FAILING: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
+/// The number of a line in the book of failures.
+const IN_A_ROW: &str = "in_a_row";
+/// Most tokens of turns that a model is asked about at once; later turns wait for the next time. Source: own choice, what a window
+/// of 8,192 tokens has room for.
+const ASKED: TokenCount = TokenCount(6_000);
+/// Tokens of the text that a model writes. Source: own choice, about a paragraph; PB-26 asks for one.
+const WRITTEN: TokenCount = TokenCount(300);
+/// Requests for one text: a question, and twice more with what was wrong. Source: RELIABILITY 11.
+const REQUESTS: u32 = 3;
 
-impl Failures {
-    /// Counts one more; `true` and from the start again when it is one too many.
-    fn one_too_many(&self, session: &SessionId, most: u32) -> bool {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.get(session).copied().unwrap_or_default() + 1;
-        if count < most {
-            counts.insert(session.clone(), count);
-        } else {
-            counts.remove(session);
-        }
-        count >= most
+/// How often in a row a model failed, by conversation, in the book of background work. Without a book every failure is the first.
+struct Failures<'d> {
+    ledger: Option<&'d dyn LedgerStore>,
+    /// A hash: names of conversations may say something.
+    key: String,
+    now: Timestamp,
+}
+
+impl Failures<'_> {
+    /// Returns how many there were.
+    async fn count(&self) -> u64 {
+        let Some(ledger) = self.ledger else { return 0 };
+        let lines = ledger.lines(Book::Failure, FAILING).await.unwrap_or_default();
+        let line = lines.iter().find(|line| line.key == self.key);
+        line.and_then(|line| line.counts.get(IN_A_ROW).copied()).unwrap_or_default()
     }
 
-    fn clear(&self, session: &SessionId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    /// Remembers how many there were; a book that does not answer starts the count again.
+    async fn set(&self, count: u64) {
+        let Some(ledger) = self.ledger else { return };
+        let line = LedgerLine {
+            book: Book::Failure,
+            key: self.key.clone(),
+            at: self.now,
+            hash: 0,
+            counts: BTreeMap::from([(IN_A_ROW.to_owned(), count)]),
+            note: String::new(),
+        };
+        drop(ledger.put(&[line]).await);
     }
 }
 
@@ -70,6 +95,59 @@ impl Draft {
     /// Returns what a text is wanted for: `name: text`, a line each.
     pub fn text(&self) -> String {
         self.old.iter().map(|turn| turn.spoken.line()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Compresses into a text of the language model where one is configured and asked for such texts, else into sentences that were
+    /// said. A model that fails, or says what was not said, counts as [`failed`](Self::failed).
+    ///
+    /// # Errors
+    /// As [`condensed`](Self::condensed).
+    pub async fn summarized(mut self) -> Result<Degraded<Compressed>> {
+        let engine = self.memory.engine.clone();
+        let by_model = engine.settings().compress.summarizer == SummaryBy::Llm;
+        let (Some(model), false) = (engine.parts().model.as_ref().filter(|_| by_model), self.is_empty())
+        else {
+            return self.condensed().await;
+        };
+        self.hold_back();
+        match self.ask(model).await {
+            Ok(text) => self.written(&text).await,
+            Err(error) => {
+                tracing::warn!(kind = error.kind().as_str(), "a model wrote no summary of a conversation");
+                self.failed().await
+            }
+        }
+    }
+
+    /// Leaves the turns for the next time that a model cannot be shown together with the first ones.
+    fn hold_back(&mut self) {
+        let counter = &self.memory.engine.parts().context.counter;
+        let mut tokens = TokenCount(0);
+        let fit = self.old.iter().take_while(|turn| {
+            tokens = tokens + counter.count(&turn.spoken.line());
+            tokens <= ASKED
+        });
+        let late = self.old.split_off(fit.count().max(1));
+        self.kept.splice(0..0, late);
+    }
+
+    /// Asks a model for a text of the turns; what others wrote is not shown to it.
+    async fn ask(&self, model: &Model) -> Result<String> {
+        let shown: Vec<&Turned> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
+        let lines: Vec<String> = shown.iter().map(|turn| turn.spoken.line()).collect();
+        let parts: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let sources: Vec<EventId> = shown.iter().filter_map(|turn| turn.spoken.event).collect();
+        let prompt = model.condenser.prompt(None, &parts, WRITTEN);
+        let read = |answer: &Completion| model.condenser.parse(None, &parts, WRITTEN, answer);
+        let mut permit = BackgroundPermit::issue(REQUESTS, TokenCount((ASKED + WRITTEN).0 * 2 * REQUESTS));
+        Ok(model.consultant.ask(&mut permit, &prompt, &sources, read).await?.replace('\n', " "))
+    }
+
+    fn failures(&self) -> Failures<'_> {
+        let engine = &self.memory.engine;
+        let hash = engine.parts().context.key.hash("compress", &[self.session.as_str().as_bytes()]);
+        let key = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Failures { ledger: engine.stores().ledger.part().ok(), key, now: engine.now() }
     }
 
     /// Compresses into sentences that were said.
@@ -90,7 +168,9 @@ impl Draft {
         if text.trim().is_empty() {
             return self.failed().await;
         }
-        self.memory.engine.parts().compressions_failed.clear(&self.session);
+        if self.failures().count().await > 0 {
+            self.failures().set(0).await;
+        }
         let (entry, turns) = (self.entry(text), self.old.len());
         self.keep(entry, turns, Method::Model).await
     }
@@ -101,11 +181,14 @@ impl Draft {
     /// # Errors
     /// As [`condensed`](Self::condensed).
     pub async fn failed(self) -> Result<Degraded<Compressed>> {
-        let most = self.memory.engine.settings().compress.max_failures;
+        let most = u64::from(self.memory.engine.settings().compress.max_failures);
         tracing::warn!(layer = Layer::Summaries.as_str(), turns = self.old.len(), "no summary could be made");
-        if self.old.is_empty()
-            || !self.memory.engine.parts().compressions_failed.one_too_many(&self.session, most)
-        {
+        if self.old.is_empty() {
+            return Ok(self.unchanged());
+        }
+        let count = self.failures().count().await + 1;
+        self.failures().set(if count < most { count } else { 0 }).await;
+        if count < most {
             return Ok(self.unchanged());
         }
         let said: Vec<Utterance<'_>> = self.old.iter().map(Turned::whole).collect();

@@ -6,6 +6,8 @@ use mnemal_core::{Error, Result};
 use mnemal_summaries::compress::Triggers;
 use serde::{Deserialize, Serialize};
 
+use super::SummaryBy;
+
 /// Failures of a model in a row after which what was said is kept as it was. Source: PB-51, `compress.max_failures`.
 const MAX_FAILURES: u32 = 3;
 
@@ -19,8 +21,10 @@ pub struct CompressSettings {
     pub idle_minutes: u64,
     /// Share of the window that a conversation may take, 0 to 1.
     pub window_fraction: f64,
-    /// Failures of a model in a row after which what was said is kept as it was.
+    /// Failures of a model in a row, for one conversation, after which what was said is kept as it was.
     pub max_failures: u32,
+    /// Whose words an entry of the timeline is in: those of the language model where one is configured, or sentences that were said.
+    pub summarizer: SummaryBy,
 }
 
 impl Default for CompressSettings {
@@ -31,6 +35,7 @@ impl Default for CompressSettings {
             idle_minutes: idle.as_secs() / 60,
             window_fraction,
             max_failures: MAX_FAILURES,
+            summarizer: SummaryBy::Llm,
         }
     }
 }

@@ -16,8 +16,12 @@ pub struct DreamSettings {
     pub schedule: DreamSchedule,
     /// Least minutes between two cycles that nobody asked for.
     pub interval_mins: u32,
-    /// Whether cycles connect notes that share names or topics by insights; a consolidation that is asked for does in any case.
-    pub insights: bool,
+    /// Whether cycles that nobody asks for connect notes that share names or topics by insights; without it, those of always-on
+    /// spaces do. A consolidation that is asked for does in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insights: Option<bool>,
+    /// Whether a language model, where there is one, says what the notes of an insight show together.
+    pub insights_by_model: bool,
     /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
     pub leftovers: bool,
     /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
@@ -48,14 +52,13 @@ pub enum DreamSchedule {
 
 /// Source: GB-32, `consolidate_interval_mins`.
 const INTERVAL_MINS: u32 = 30;
-/// Source: own choice (ADR 51, ADR 148): by rule such a line says about what notes belong together and nothing that they do not
-/// say themselves, and it is found in their place; who asks for a consolidation has it in any case.
-const INSIGHTS: bool = false;
+/// Source: GB-38.
+const INSIGHTS_BY_MODEL: bool = true;
 /// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
 const LEFTOVERS: bool = true;
 
-/// Source: own choice; it files what people have filed, so it waits until somebody asks for it.
-const JUDGING: bool = false;
+/// Source: RB-55; whoever configures a model wants it to be asked, and the caps hold.
+const JUDGING: bool = true;
 /// Source: RB-67.
 const INFER_PREFERENCES: bool = true;
 
@@ -67,7 +70,8 @@ impl Default for DreamSettings {
         Self {
             schedule: DreamSchedule::Idle,
             interval_mins: INTERVAL_MINS,
-            insights: INSIGHTS,
+            insights: None,
+            insights_by_model: INSIGHTS_BY_MODEL,
             leftovers: LEFTOVERS,
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,

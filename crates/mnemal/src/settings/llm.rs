@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
-    /// Which kind of model.
+    /// Which endpoint.
     pub provider: LlmProvider,
-    /// Its name, as the endpoint knows it.
+    /// The model's name, as the endpoint knows it.
     pub model: String,
-    /// Where the endpoint is, with or without `/v1`.
+    /// Where the endpoint is, with or without `/v1`; empty for the address of the provider.
     pub base_url: String,
-    /// The variable of the environment that holds the endpoint's key; it is read only while an endpoint is the provider.
+    /// The variable of the environment that holds the endpoint's key; empty for that of the provider. It is read only while an
+    /// endpoint is the provider.
     pub api_key_env: String,
     /// Most time for one request, in seconds.
     pub timeout_secs: u64,
@@ -25,19 +26,48 @@ pub struct LlmSettings {
     /// Most tokens of a space in any 24 hours, both ways.
     pub max_tokens_per_day: u32,
     /// A folder with instructions in the place of the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`,
-    /// `appraise.md`. A file that is not there leaves the built-in instructions.
+    /// `appraise.md`, `insight.md`, `summarize.md`. A file that is not there leaves the built-in instructions.
     pub instructions: String,
 }
 
-/// Which kind of language model.
+/// Which endpoint answers as the language model. Each speaks as OpenAI's chat completions do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LlmProvider {
     /// None: nothing is asked, whatever the environment holds.
     #[default]
     None,
-    /// An endpoint that speaks as OpenAI does, in the background only.
+    /// Any endpoint; `base_url` says where.
     OpenaiCompatible,
+    /// OpenAI.
+    Openai,
+    /// The route of Anthropic that speaks as OpenAI does.
+    Anthropic,
+    /// Ollama on this machine.
+    Ollama,
+    /// `llama-server` of llama.cpp on this machine.
+    #[serde(alias = "llama.cpp")]
+    LlamaCpp,
+    /// LM Studio on this machine.
+    LmStudio,
+    /// vLLM on this machine.
+    Vllm,
+}
+
+impl LlmProvider {
+    /// Returns the address of a provider and the variable that holds its key; empty where there is none. Source: each provider's own
+    /// documentation of its default address, read in November 2026.
+    fn preset(self) -> (&'static str, &'static str) {
+        match self {
+            Self::None | Self::OpenaiCompatible => ("", ""),
+            Self::Openai => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+            Self::Anthropic => ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+            Self::Ollama => ("http://localhost:11434/v1", ""),
+            Self::LlamaCpp => ("http://localhost:8080/v1", ""),
+            Self::LmStudio => ("http://localhost:1234/v1", ""),
+            Self::Vllm => ("http://localhost:8000/v1", ""),
+        }
+    }
 }
 
 /// Source: SURFACES 4.2; RELIABILITY 11, row 3.
@@ -63,6 +93,21 @@ impl Default for LlmSettings {
 }
 
 impl LlmSettings {
+    /// Whether an endpoint is configured.
+    pub fn is_asked(&self) -> bool {
+        self.provider != LlmProvider::None
+    }
+
+    /// Returns where the endpoint is: the address that is set, else that of the provider.
+    pub fn base_url(&self) -> &str {
+        if self.base_url.trim().is_empty() { self.provider.preset().0 } else { &self.base_url }
+    }
+
+    /// Returns the name of the variable that holds the endpoint's key; empty where none is needed.
+    pub fn key_variable(&self) -> &str {
+        if self.api_key_env.is_empty() { self.provider.preset().1 } else { &self.api_key_env }
+    }
+
     /// Returns the most time for one request.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
@@ -78,10 +123,10 @@ impl LlmSettings {
 
     /// Checks what an endpoint needs.
     pub(super) fn check(&self) -> Result<()> {
-        if self.provider == LlmProvider::None {
+        if !self.is_asked() {
             return Ok(());
         }
-        if self.base_url.trim().is_empty() || self.model.trim().is_empty() {
+        if self.base_url().trim().is_empty() || self.model.trim().is_empty() {
             return Err(Error::invalid("llm.base_url and llm.model must name an endpoint and its model"));
         }
         if self.timeout_secs == 0 {

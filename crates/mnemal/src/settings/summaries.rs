@@ -22,17 +22,17 @@ pub struct SummarySettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryBy {
-    /// Those of the people and agents: sentences that were said. Source: NX-05, the default.
-    #[default]
+    /// Those of the people and agents: sentences that were said.
     Extractive,
     /// Those of the language model, where one is configured and has written a text of these sentences; else sentences that were
-    /// said. Source: NB-47.
+    /// said. Source: NB-47, the default.
+    #[default]
     Llm,
 }
 
 impl Default for SummarySettings {
     fn default() -> Self {
-        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get(), summarizer: SummaryBy::Extractive }
+        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get(), summarizer: SummaryBy::Llm }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The checks of `mnemal doctor` on the language model.
 
-use mnemal::{CallOutcome, LlmProvider, Memory};
+use mnemal::{CallOutcome, Memory};
 
 use super::{FAIL, Finding, OK, WARN, finding};
 use crate::args::Global;
@@ -13,7 +13,7 @@ pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
     let Ok(settings) = config::read(global) else {
         return finding(CHECK, FAIL, "the settings cannot be read");
     };
-    if settings.llm.provider == LlmProvider::None {
+    if !settings.llm.is_asked() {
         return finding(CHECK, OK, "none; nothing needs one");
     }
     let status = match memory.engine().model_status().await {
@@ -23,8 +23,8 @@ pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
     let Some(model) = status.model else {
         return finding(CHECK, FAIL, "this build cannot ask an endpoint; it needs the feature `http`");
     };
-    if !settings.llm.api_key_env.is_empty() && config::model_key(&settings).is_none() {
-        let name = &settings.llm.api_key_env;
+    let name = settings.llm.key_variable();
+    if !name.is_empty() && config::model_key(&settings).is_none() {
         return finding(CHECK, WARN, format!("the variable {name} with the model's key is not set"));
     }
     if status.caps.requests_per_hour <= status.spent.requests

@@ -50,7 +50,8 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     if event == Event::PreCompact
         && let Some(session) = &input.session
     {
-        drop(memory.compress(session.clone()).keep_last(0).await?);
+        // The host waits for a hook, so no model is asked.
+        drop(memory.compress(session.clone()).keep_last(0).draft().await?.condensed().await?);
     }
     if let Some(position) = reached {
         marks.write(Mark::new(position, head(&memory).await?))?;

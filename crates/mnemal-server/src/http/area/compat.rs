@@ -1,13 +1,15 @@
 //! The routes of GB always-on KB under their own names: they translate names and call the same handlers. A knowledge base is
-//! a space.
+//! a space, which no bot has for itself: the header `X-Bot-Id` is refused.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 use hyper::Method;
 use mnemal::{AlwaysOn, Memory};
 use mnemal_core::{
-    AsOf, EventId, Learning, LearningFilter, LearningKind, Scored, Selector, SpaceId, Timestamp, Zone,
+    AsOf, Cursor, Decision, Event, EventFilter, EventId, EventKind, Learning, LearningFilter, LearningKind,
+    Scored, Selector, SpaceId, Timestamp, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,9 @@ use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::wire::ErasureForm;
+
+/// Events that are looked through at once. Source: own default.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -87,6 +92,11 @@ struct KbForm {
     kb_name: String,
     /// Whether it is read beside every other one.
     always_on: bool,
+    /// Least minutes between two consolidations that nobody asked for.
+    consolidate_interval_mins: u32,
+    /// Since when it is always on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<String>,
 }
 
 /// A text for a knowledge base.
@@ -161,10 +171,22 @@ struct KbQuery {
     cursor: Option<String>,
 }
 
+/// Refuses a bot: what is always on is read beside every other space, so that no bot can have it for itself.
+fn of_all(call: &Call) -> Result<(), Problem> {
+    if call.names_bot {
+        return Err(Problem::invalid(
+            "X-Bot-Id is not known here: a knowledge base that is always on is read beside every space. Give each bot a data \
+             folder or a server of its own, or spaces and keys that it does not share",
+        ));
+    }
+    Ok(())
+}
+
 /// Returns the same call in a space that the caller may know.
 fn inside(mut call: Call, name: &str) -> Result<Call, Problem> {
-    let space = SpaceId::new(name).ok().filter(|space| call.principal.knows(space));
-    let space = space.ok_or_else(|| no_space(name))?;
+    of_all(&call)?;
+    let space = SpaceId::new(name)?;
+    let space = Some(space).filter(|space| call.principal.knows(space)).ok_or_else(|| no_space(name))?;
     let rest: Vec<String> = call.path.drain(..).skip(1).collect();
     call.path = std::iter::once(space.to_string()).chain(rest).collect();
     Ok(call)
@@ -178,15 +200,23 @@ fn by_path(call: Call) -> Result<Call, Problem> {
 fn list(call: &Call) -> Result<Reply, Problem> {
     let spaces = call.host.spaces.list()?.into_iter();
     let on = spaces.filter(|entry| entry.always_on == AlwaysOn::Yes && call.principal.knows(&entry.space));
-    let forms: Vec<KbForm> =
-        on.map(|entry| KbForm { kb_name: entry.space.to_string(), always_on: true }).collect();
-    Reply::ok(&forms)
+    of_all(call)?;
+    let forms = on.map(|entry| KbForm {
+        kb_name: entry.space.to_string(),
+        always_on: true,
+        consolidate_interval_mins: entry.consolidate_interval_mins,
+        created_at: entry.always_on_since.map(|since| since.to_string()),
+    });
+    Reply::ok(&forms.collect::<Vec<KbForm>>())
 }
 
 async fn ingest(call: Call) -> Result<Reply, Problem> {
     let KbIngestForm { kb_name, text, source } = call.body()?;
     let call = inside(call, &kb_name)?;
-    Box::pin(work::begin_ingest(&call, work::IngestForm { text, source, title: None })).await
+    let reply = Box::pin(work::begin_ingest(&call, work::IngestForm { text, source, title: None })).await?;
+    // What is read into a knowledge base of this name is one that is always on.
+    call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
+    Ok(reply)
 }
 
 async fn consolidate(call: Call) -> Result<Reply, Problem> {
@@ -281,9 +311,25 @@ async fn erase(call: Call) -> Result<Reply, Problem> {
 
 async fn clear(call: Call) -> Result<Reply, Problem> {
     let call = by_path(call)?;
-    let rows = call.memory().await?.all_learnings(&LearningFilter::all()).await?;
-    let mut ids: Vec<_> = rows.iter().flat_map(|row| row.sources.iter().map(|source| source.event)).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let memory = call.memory().await?;
+    let mut ids = Vec::new();
+    let mut after = Cursor::START;
+    loop {
+        let page = memory.scan(&EventFilter::live(), after, PAGE).await?;
+        ids.extend(page.iter().filter(|event| says_something(event)).map(|event| event.id));
+        match page.last() {
+            Some(last) if page.len() == PAGE.get() => after = Cursor(Some(last.seq)),
+            _ => break,
+        }
+    }
     forget::erase(&call, Selector::Events(ids)).await
+}
+
+/// Whether an event holds words of somebody: what was made of them goes with them.
+fn says_something(event: &Event) -> bool {
+    event.kept().is_some_and(|kept| match &kept.kind {
+        EventKind::Decision(decision) => matches!(decision, Decision::Remember(_)),
+        EventKind::Operation(_) => false,
+        _ => !kept.content.is_empty(),
+    })
 }
