@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use mnemal_core::{Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
+use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
 use mnemal_extract::RuleExtractor;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -271,6 +271,12 @@ fn subject(subject: &Subject) -> String {
     }
 }
 
+/// Says whether an act is the labelled one. The labels know one act for what is over, `end` (GUIDE.md: "a past job is `role` or
+/// `works_at` with act `end`"); what is told of the past ("worked at") is over too.
+fn is_act(act: Act, label: &str) -> bool {
+    act.as_str() == label || act == Act::Past && label == Act::End.as_str()
+}
+
 /// Equal subject, predicate and act, the same object, and a time whose words overlap where both have one.
 fn agrees(fact: &ExtractedFact, label: &Label, text: &str) -> bool {
     let said = fact.time.and_then(|time| time.span.of(text)).map(stems);
@@ -282,7 +288,7 @@ fn agrees(fact: &ExtractedFact, label: &Label, text: &str) -> bool {
     let singular = |subject: &str| subject.strip_suffix('s').unwrap_or(subject).to_lowercase();
     singular(&subject(&fact.subject)) == singular(&label.s)
         && fact.predicate.as_str() == label.p
-        && fact.act.as_str() == label.act()
+        && is_act(fact.act, label.act())
         && is_same(&fact.object.text, &label.o)
         && times
 }

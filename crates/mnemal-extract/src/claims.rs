@@ -219,14 +219,11 @@ impl<'d> Claims<'d> {
                 let own = if found.rule.is_beside { 0..0 } else { found.slots.own.clone() };
                 taken.iter_mut().take(own.end).skip(own.start).for_each(|taken| *taken = true);
                 for mut fact in facts {
+                    let is_plain = sentence.is_plain(found, &fact);
                     if self.is_weighed {
-                        let weighed = sentence.rules.measured.weighed(id, fact.confidence);
-                        let is_plain = sentence.is_plain(found, &fact);
-                        fact.confidence = if is_plain {
-                            Confidence::new(weighed.get().max(Confidence::ACTIVE.get()))
-                        } else {
-                            weighed
-                        };
+                        fact.confidence = sentence.rules.measured.weighed(id, is_plain, fact.confidence);
+                    } else if is_plain {
+                        fact.rule = measured::plain(&fact.rule);
                     }
                     let corrections = sentence.corrections(found, &fact);
                     self.keep(fact);

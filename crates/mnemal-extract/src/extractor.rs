@@ -27,6 +27,8 @@ const MOST_WORDS: usize = 2_000;
 const MOST_BYTES: usize = 40_000;
 /// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
 const MOST_COPIED: usize = 40;
+/// Own words that tell their language whatever stands beside them. Source: own choice, those of a sentence that does.
+const LEAST_TELLING: usize = 4;
 /// Words from which on a text can repeat itself. Source: own choice; a short one says a word twice.
 const LEAST_REPEATING: usize = 20;
 /// Words for each new one from which on a text repeats itself. Source: own choice.
@@ -44,6 +46,9 @@ pub struct RuleExtractor {
 }
 
 impl RuleExtractor {
+    /// What follows the id of a rule whose claim is said in plain words, of an extractor that is [`unweighed`](Self::unweighed).
+    pub const IN_PLAIN_WORDS: &'static str = ".in_plain_words";
+
     /// Makes the extractor with every rule.
     pub fn new() -> Self {
         Self::default()
@@ -65,7 +70,7 @@ impl RuleExtractor {
     }
 
     /// Leaves out what was measured of the rules, so that it can be measured: a confidence is the prior of its rule with the
-    /// adjustments for the wording.
+    /// adjustments for the wording, and the id of a rule shows whether its claim is said in plain words.
     #[must_use]
     pub fn unweighed(self) -> Self {
         Self { is_unweighed: true, ..self }
@@ -75,7 +80,7 @@ impl RuleExtractor {
     fn facts(&self, said: &NewEvent, echo: &[Span], asked: Option<&str>, extraction: &mut Extraction) {
         let own = OwnWords::of_event(said);
         let text = own.as_str();
-        let code = language(text);
+        let code = language_of(text, &said.content);
         let is_mixed = code != "en" || !text.is_ascii();
         let times = times(said, text, DateRules::built_in(code));
         let mut claims = Claims::new(&self.disabled).answering(asked.and_then(Asked::read));
@@ -229,6 +234,12 @@ pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static st
     } else {
         None
     }
+}
+
+/// Returns the language of somebody's own words; a few of them, as "Im Vertrag:" before a quotation, are taken for that of all.
+fn language_of(own: &str, all: &str) -> &'static str {
+    let is_short = own.split_whitespace().take(LEAST_TELLING).count() < LEAST_TELLING;
+    language(if is_short { all } else { own })
 }
 
 /// Says whether few of the words are new.

@@ -1,4 +1,4 @@
-//! Plain wording: what was measured on hard turns does not weaken it.
+//! Plain wording, which is measured by itself: it is oftener right than other words.
 
 use mnemal_core::{Act, ExtractedFact};
 
@@ -12,8 +12,8 @@ const LONGEST_PLAIN: usize = 24;
 
 impl Sentence<'_, '_> {
     /// Says whether a claim of a rule that knows plain wording is said so: at the start of its clause, of a subject that is named
-    /// there, in a short sentence without a hedge, with a name where the rule asks for a name or a place, and with a day where
-    /// it is a plan.
+    /// there, in a short sentence without a hedge, with a name right there where the rule asks for a name or a place, and with a
+    /// time to come where it is a plan.
     pub(super) fn is_plain(&self, found: &Match<'_>, fact: &ExtractedFact) -> bool {
         let (reading, rule) = (self.reading, found.rule);
         if !rule.is_plain || reading.words.len() > LONGEST_PLAIN {
@@ -22,7 +22,7 @@ impl Sentence<'_, '_> {
         let is_said = !matches!(found.how, How::Pronoun | How::Unsaid);
         let is_told = match fact.act {
             Act::Assert => true,
-            Act::Plan => fact.time.is_some(),
+            Act::Plan => self.is_told_ahead(fact),
             _ => false,
         };
         let own = &found.slots.own;
@@ -37,9 +37,26 @@ impl Sentence<'_, '_> {
             && is_told
             && !is_apart
             && !is_described
-            && (!needs_name || is_named())
+            && (!needs_name || is_named() && self.is_next(found, fact))
             && !self.rules.hedges.stand_in(&reading.words)
             && self.begins(found.said.start.min(own.start))
+    }
+
+    /// Says whether a plan has a time that is still to come, and is no habit: "I'm doing cards on the train daily".
+    fn is_told_ahead(&self, fact: &ExtractedFact) -> bool {
+        let words = &self.reading.words;
+        fact.time.is_some()
+            && (0..words.len()).any(|at| self.is_ahead(at))
+            && !self.rules.frequency.stand_in(words)
+    }
+
+    /// Says whether a name stands where its rule looks for it, behind a determiner at most: not so in "I'm in the middle of a
+    /// translation into Dutch".
+    fn is_next(&self, found: &Match<'_>, fact: &ExtractedFact) -> bool {
+        let Some(slot) = found.slots.object.clone().filter(|_| !found.rule.is_list) else { return true };
+        let start = (fact.object.span.start as usize).saturating_sub(self.hints.base);
+        let first = slot.clone().find(|at| !self.rules.objects.determines(self.reading.lower(*at)));
+        first.and_then(|at| self.reading.words.get(at)).is_none_or(|word| start <= word.span.start)
     }
 
     /// Says whether words behind an object say more of it ("a van with a long tank"), or a figure stands before it ("9 kids").

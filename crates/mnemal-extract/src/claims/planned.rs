@@ -17,7 +17,7 @@ const LONGEST_WAY: usize = 7;
 
 impl Sentence<'_, '_> {
     /// Says whether a word belongs to a time that is still to come.
-    fn is_ahead(&self, at: usize) -> bool {
+    pub(super) fn is_ahead(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some_and(|time| time.is_ahead)
     }
 

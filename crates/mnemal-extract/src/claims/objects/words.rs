@@ -69,6 +69,11 @@ impl ObjectWords {
         })
     }
 
+    /// Says whether a word may stand before a noun and belongs to none: "the", "my".
+    pub(crate) fn determines(&self, word: &str) -> bool {
+        self.determiners.contains(word)
+    }
+
     /// Says whether a word joins two things or two verbs.
     pub(crate) fn joins(&self, word: &str) -> bool {
         self.joiners.contains(word)
