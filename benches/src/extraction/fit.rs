@@ -1,12 +1,12 @@
 //! What is measured of the rules: the table `measured` of a language's pack.
 //!
 //! A score is corrected in two steps. Each rule has a shift: the mean of what its claims were less what they were thought
-//! to be, drawn to the mean of all rules as if four claims had been like that one. Its claims in plain words, at the start
+//! to be, drawn to the mean of all rules as if eight claims had been like that one. Its claims in plain words, at the start
 //! of a short clause, have a shift of their own, drawn to the mean of all such claims, because they are oftener right; a rule
 //! of which there are few claims so stands where most rules stand, whoever wrote it.
 //! Then a curve that never falls (pool adjacent violators) says what share of the claims of a shifted score was right.
 //!
-//! Turns that rules were written on count two fifths of unseen ones, because rules do better there than elsewhere;
+//! Turns that rules were written on count a quarter of unseen ones, because rules do better there than elsewhere;
 //! the curve is made of unseen ones alone, each shifted without its own part.
 
 use std::collections::BTreeMap;
@@ -15,11 +15,12 @@ use std::fmt::Write as _;
 use mnemal_core::Confidence;
 use mnemal_extract::RuleExtractor;
 
-/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part; 3
-/// to 5 rank the best eighty of them highest, and a mean of the predicate between rule and all makes the ranking no better.
-const CALM: f64 = 4.0;
-/// What a claim of a turn counts that rules were written on. Source: measured, as above; .1 to .5.
-const READ: f64 = 0.4;
+/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3 to 8
+/// rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of these
+/// the most careful.
+const CALM: f64 = 8.0;
+/// What a claim of a turn counts that rules were written on. Source: measured, as above; .1 to .5 differ little.
+const READ: f64 = 0.28;
 /// Claims that a step of the curve needs. Source: own choice; a share of 25 has an error of about .08.
 const STEP: usize = 25;
 
@@ -225,6 +226,6 @@ mod tests {
         let table = table(&[], &all);
         let of = |part, name| shift(&table, part, name);
         assert!(of("shift", "en.a.x") < -0.5 && of("plain", "en.a.x") > 0.1, "{table}");
-        assert!(of("shift", "en") < -0.4 && of("plain", "en") > 0.1, "{table}");
+        assert!(of("shift", "en") < -0.3 && of("plain", "en") > 0.05, "{table}");
     }
 }

@@ -48,6 +48,7 @@ impl Measured {
     ///
     /// What was measured can make a claim active or keep it from being so; it never drops one that its rule keeps, because the
     /// turns that it was measured on are harder than ordinary ones.
+    #[expect(clippy::fn_params_excessive_bools, reason = "how a claim is said")]
     pub(crate) fn weighed(&self, rule: &str, is_plain: bool, score: Confidence) -> Confidence {
         if score < Confidence::CANDIDATE {
             return score;
