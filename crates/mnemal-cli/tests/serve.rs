@@ -384,17 +384,22 @@ fn a_clear_leaves_the_files_of_the_inbox_and_a_forget_by_file_takes_only_our_cop
     let memory = json!({"content": "Bins go out on Mondays"});
     assert_eq!(ask(&address, &key, "POST", "/v1/spaces/notes/memories", &memory).0, 201);
     let (status, cleared) = ask(&address, &key, "POST", "/api/kb/always-on/notes/clear", &Value::Null);
-    assert_eq!((status, &cleared["events"]), (200, &json!(1)), "{cleared}");
+    assert_eq!((status, &cleared["events"]), (200, &json!(2)), "what was read in, too: {cleared}");
     assert!(ended_within_ten_seconds(process, rustix::process::Signal::TERM).success());
     for (name, text) in kept {
         assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), text, "{name}");
     }
-    let found = || said(home, &["-s", "notes", "recall", "supplier of the till"]).1;
-    assert!(found().contains("Genoa"), "a clear is about memories");
-    let forgotten = said(home, &["-s", "notes", "forget", "--file", "supplier.md", "--yes"]);
-    assert_eq!(forgotten.0, 0, "{forgotten:?}");
-    assert!(!found().contains("Genoa"));
+    let found = |words: &str| said(home, &["-s", "notes", "recall", words]).1;
+    assert!(!found("supplier of the till").contains("Genoa"));
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "The supplier of the till is in Genoa.");
+    let other = home.join("tenant.md");
+    std::fs::write(&other, "The tenant of the loft is in Turin.").unwrap();
+    assert_eq!(said(home, &["-s", "notes", "ingest", other.to_str().unwrap()]).0, 0);
+    assert!(found("tenant of the loft").contains("Turin"));
+    let forgotten = said(home, &["-s", "notes", "forget", "--file", "tenant.md", "--yes"]);
+    assert_eq!(forgotten.0, 0, "{forgotten:?}");
+    assert!(!found("tenant of the loft").contains("Turin"));
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "The tenant of the loft is in Turin.");
 }
 
 // proves: GB-56, GA-23 (the refusal to start)

@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal::{
     BackgroundPermit, CallOutcome, Completion, Compressed, DreamCycle, DreamRun, DreamSettings, Embedder,
-    Engine, Error, ErrorKind, EventId, LanguageModel, LearningFilter, LearningStatus, LlmSettings, Memory,
-    Message, Method, ModelId, OwnerId, PrivacySettings, Prompt, Result, Scope, SecretMode, Selector,
-    SessionId, Settings, SpaceId, SummaryBy, TokenCount, Usage,
+    Engine, Error, ErrorKind, EventId, InstallationKey, LanguageModel, LearningFilter, LearningStatus,
+    LlmSettings, Memory, Message, Method, ModelId, OwnerId, PrivacySettings, Prompt, Result, Scope,
+    SecretMode, Selector, SessionId, Settings, SpaceId, SummaryBy, TokenCount, Usage,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -95,6 +95,7 @@ impl Space {
         let (model, clock) = (Scripted::new(script), Arc::new(ManualClock::default()));
         let engine = Engine::builder()
             .with_stores(stores.clone())
+            .with_key(InstallationKey::new([3; 32]))
             .with_language_model(Arc::<Scripted>::clone(&model))
             .with_clock(Arc::<ManualClock>::clone(&clock))
             .with_settings(settings)

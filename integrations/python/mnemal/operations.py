@@ -372,6 +372,8 @@ Jobs = TypedDict('Jobs', {
 
 Kb = TypedDict('Kb', {
     "always_on": 'bool',
+    "consolidate_interval_mins": 'int',
+    "created_at": 'str | None',
     "kb_name": 'str',
 }, total=False)
 

@@ -642,6 +642,10 @@ export interface Jobs {
 export interface Kb {
   /** Whether it is read beside every other one. */
   always_on: boolean;
+  /** Least minutes between two consolidations that nobody asked for. */
+  consolidate_interval_mins: number;
+  /** Since when it is always on. */
+  created_at?: string | null;
   /** The space. */
   kb_name: string;
 }

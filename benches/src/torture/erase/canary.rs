@@ -3,7 +3,8 @@
 use anyhow::Result;
 use async_trait::async_trait;
 use mnemal::{
-    BackgroundPermit, Completion, EventId, LanguageModel, ModelId, NoteKey, Prompt, TokenCount, Usage,
+    BackgroundPermit, Completion, EventId, LanguageModel, ModelId, NoteKey, Prompt, Purpose, TokenCount,
+    Usage,
 };
 
 use crate::words::Dice;
@@ -158,6 +159,12 @@ impl LanguageModel for Echo {
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> mnemal::Result<Completion> {
         permit.pay(TokenCount(10))?;
+        let usage = Usage { sent: TokenCount(5), received: TokenCount(5) };
+        if prompt.purpose == Purpose::Summarize {
+            let said = prompt.material.lines().filter_map(|line| line.split_once(": "));
+            let text = said.map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+            return Ok(Completion { text, model: self.0.clone(), usage });
+        }
         let value = prompt.material.split_once(QUOTED).and_then(|(_, rest)| rest.split_once('.'));
         let claims: Vec<_> = value
             .iter()
@@ -168,7 +175,6 @@ impl LanguageModel for Echo {
                 })
             })
             .collect();
-        let usage = Usage { sent: TokenCount(5), received: TokenCount(5) };
         let text = serde_json::json!({ "claims": claims }).to_string();
         Ok(Completion { text, model: self.0.clone(), usage })
     }

@@ -55,7 +55,7 @@ impl Summarizer for ModelSummarizer {
     ) -> Result<String> {
         let lines: Vec<&str> = completion.text.lines().map(bare).filter(|line| !line.is_empty()).collect();
         let text = lines.join("\n");
-        if text.is_empty() {
+        if text.is_empty() || text.starts_with(['{', '<']) {
             return Err(unusable("it held no statement"));
         }
         if tokens_of(text.len()) > budget {
@@ -144,6 +144,8 @@ mod tests {
             "It was in April.",
             "",
             "\n- \n",
+            "{\"claims\": []}",
+            "<p>the server</p>",
         ] {
             assert_eq!(read(text, 100).unwrap_err().kind(), ErrorKind::Unsupported, "{text}");
         }
