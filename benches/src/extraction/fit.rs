@@ -199,7 +199,8 @@ mod tests {
         assert_eq!(rising(&falling).len(), 1);
     }
 
-    fn claims(rule: &str, is_plain: bool, n: usize, right: f64) -> Vec<Judged> {
+    fn claims(rule: &str, n: usize, right: f64) -> Vec<Judged> {
+        let (rule, is_plain) = rule.strip_suffix(" plain").map_or((rule, false), |rule| (rule, true));
         (0..n).map(|_| Judged { rule: rule.to_owned(), is_plain, score: 0.8, right }).collect()
     }
 
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_is_often_wrong_is_shifted_down_and_unseen_turns_count_more() {
-        let (wrong, good) = (claims("en.a.bad", false, 8, 0.0), claims("en.b.good", false, 8, 1.0));
+        let (wrong, good) = (claims("en.a.bad", 8, 0.0), claims("en.b.good", 8, 1.0));
         let bad = |read: &[Judged], unseen: &[Judged]| shift(&table(read, unseen), "shift", "en.a.bad");
         let of_read = bad(&[wrong.clone(), good.clone()].concat(), &[]);
         let of_unseen = bad(&[], &[wrong, good].concat());
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn claims_in_plain_words_are_measured_by_themselves_and_a_rule_without_claims_is_as_its_language() {
-        let all = [claims("en.a.x", false, 8, 0.0), claims("en.a.x", true, 8, 1.0)].concat();
+        let all = [claims("en.a.x", 8, 0.0), claims("en.a.x plain", 8, 1.0)].concat();
         let table = table(&[], &all);
         let of = |part, name| shift(&table, part, name);
         assert!(of("shift", "en.a.x") < -0.5 && of("plain", "en.a.x") > 0.1, "{table}");

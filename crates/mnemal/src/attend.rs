@@ -15,7 +15,7 @@ use mnemal_dream::{Pace, Schedule, Stepped};
 
 use crate::engine::Engine;
 #[cfg(feature = "sqlite")]
-use crate::spaces::Spaces;
+use crate::spaces::{AlwaysOn, Spaces};
 use crate::upkeep::Tended;
 
 #[cfg(feature = "sqlite")]
@@ -246,10 +246,10 @@ impl Spaces {
         let Ok(memory) = self.open(&space).await else {
             return (space, Attended { failed: 1, ..Attended::default() });
         };
-        memory.engine().look_for_insights(true);
+        memory.engine().look_for_insights(AlwaysOn::Yes);
         let is_off = async { while !is_over(&stop, SPACES).await && self.is_always_on(&space) {} };
         let attended = memory.engine().attend(owner, pace, is_off).await;
-        memory.engine().look_for_insights(false);
+        memory.engine().look_for_insights(AlwaysOn::No);
         (space, attended)
     }
 }

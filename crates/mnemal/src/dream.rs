@@ -192,8 +192,9 @@ impl Engine {
     }
 
     /// Says whether the space is one that looks for insights by itself; the settings decide where they say something.
-    pub(crate) fn look_for_insights(&self, is_on: bool) {
-        self.parts().insights.store(is_on, Ordering::Relaxed);
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn look_for_insights(&self, space: crate::AlwaysOn) {
+        self.parts().insights.store(space == crate::AlwaysOn::Yes, Ordering::Relaxed);
     }
 
     fn looks_for_insights(&self) -> bool {

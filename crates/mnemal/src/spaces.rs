@@ -379,7 +379,7 @@ impl Spaces {
             template = template.with_owner(marked.owner);
         }
         let engine = template.open(self.inner.folder.file(space)).await?;
-        engine.look_for_insights(marked.is_on);
+        engine.look_for_insights(if marked.is_on { AlwaysOn::Yes } else { AlwaysOn::No });
         let (engine, twin) = seat.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;

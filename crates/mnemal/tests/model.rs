@@ -616,10 +616,10 @@ const CONNECTED: [&str; 2] = [
 // proves: GB-34, GB-38
 #[tokio::test(start_paused = true)]
 async fn a_model_says_what_notes_show_together_and_the_rules_where_it_cannot() {
-    let shows = "Ada Berg has a lease in Genoa, where the depot of Lindholm is now.";
+    let lease = "Ada Berg has a lease in Genoa, where the depot of Lindholm is now.";
     let by_rule = "2 notes of 2026-03-01 are about Ada Berg and Genoa.";
     for (does, expect, producer) in [
-        (Does::Says(shows.to_owned()), shows, "model/insight by scripted"),
+        (Does::Says(lease.to_owned()), lease, "model/insight by scripted"),
         (Does::Says("Peter Kurz has a lease in Genoa.".to_owned()), by_rule, "dream/insights"),
         (Does::Says(String::new()), by_rule, "dream/insights"),
         (Does::Fails(ErrorKind::Unavailable), by_rule, "dream/insights"),

@@ -146,7 +146,7 @@ impl Draft {
     fn failures(&self) -> Failures<'_> {
         let engine = &self.memory.engine;
         let hash = engine.parts().context.key.hash("compress", &[self.session.as_str().as_bytes()]);
-        let key = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let key = format!("{:032x}", u128::from_le_bytes(hash.first_chunk().copied().unwrap_or_default()));
         Failures { ledger: engine.stores().ledger.part().ok(), key, now: engine.now() }
     }
 
