@@ -1,4 +1,4 @@
-//! What programs read: the JSON forms of answers, written out by hand so that nothing inside can change them. Those that
+//! JSON forms of answers for programs, written out by hand so that nothing inside can change them. Those that
 //! the server answers as well are its own.
 
 use std::collections::HashMap;

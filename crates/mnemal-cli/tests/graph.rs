@@ -1,4 +1,4 @@
-//! What the command line shows of entities and facts.
+//! Entities and facts on the command line.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,4 +1,4 @@
-//! What the command line says of forgetting, of reasons, and of what changed.
+//! Forgetting, reasons and changes on the command line.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

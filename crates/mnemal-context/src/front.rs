@@ -1,4 +1,4 @@
-//! Who the agent and the user are as the host says, as the first lines of the stable block.
+//! The agent and the user in the words of the host, as the first lines of the stable block.
 
 use mnemal_core::{TokenCount, TokenCounter};
 

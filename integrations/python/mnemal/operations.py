@@ -2782,14 +2782,12 @@ class Operations:
         *,
         always_on: bool | None = None,
         consolidate_interval_mins: int | None = None,
-        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Changes what is set of it."""
         return self._call(
             "PATCH",
             _path("/v1/spaces/{space}", space),
-            query={"user": user},
             body={"always_on": always_on, "consolidate_interval_mins": consolidate_interval_mins},
             idempotency_key=idempotency_key,
         )
@@ -4600,14 +4598,12 @@ class AsyncOperations:
         *,
         always_on: bool | None = None,
         consolidate_interval_mins: int | None = None,
-        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> Space:
         """Changes what is set of it."""
         return await self._call(
             "PATCH",
             _path("/v1/spaces/{space}", space),
-            query={"user": user},
             body={"always_on": always_on, "consolidate_interval_mins": consolidate_interval_mins},
             idempotency_key=idempotency_key,
         )

@@ -2521,8 +2521,8 @@ export abstract class Operations {
   }
 
   /** Changes what is set of it. */
-  spaceSet(space: string, given: { always_on?: boolean | null; consolidate_interval_mins?: number | null; user?: string; idempotency_key?: string } = {}): Promise<Space> {
-    return this.call<Space>('PATCH', `/v1/spaces/${encodeURIComponent(space)}`, { query: { user: given.user }, body: { always_on: given.always_on, consolidate_interval_mins: given.consolidate_interval_mins }, idempotencyKey: given.idempotency_key });
+  spaceSet(space: string, given: { always_on?: boolean | null; consolidate_interval_mins?: number | null; idempotency_key?: string } = {}): Promise<Space> {
+    return this.call<Space>('PATCH', `/v1/spaces/${encodeURIComponent(space)}`, { body: { always_on: given.always_on, consolidate_interval_mins: given.consolidate_interval_mins }, idempotencyKey: given.idempotency_key });
   }
 
   /** What it holds, and how its layers are. */

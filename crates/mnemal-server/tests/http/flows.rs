@@ -1,6 +1,7 @@
 //! What a program does in its first minutes.
 
 use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
+use mnemal_server::auth::Right;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -345,6 +346,17 @@ async fn a_knowledge_base_is_a_space() {
     assert_eq!(names, ["minutes", "notes"], "what is read into is always on");
     let bound = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["other"]);
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
+}
+
+#[tokio::test]
+async fn a_key_of_one_user_switches_no_space_for_the_others() {
+    let api = Api::new();
+    api.as_key(&api.local, "POST", "/v1/spaces", json!({"name": "notes"})).await.of(201);
+    let ana = api.key_of("ana", &[Right::Read, Right::Write], &["notes"]);
+    let text = json!({"kb_name": "notes", "text": "The fern stands in room 7."});
+    api.as_key(&ana, "POST", "/api/kb/always-on/ingest", text).await.of(202);
+    api.as_key(&ana, "PATCH", "/v1/spaces/notes", json!({"always_on": true})).await.of(403);
+    assert_eq!(api.as_key(&api.local, "GET", "/api/kb/always-on", Value::Null).await.of(200), json!([]));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What Claude Code reads: hooks in its settings, and the MCP server in its own file.
+//! Files of Claude Code: hooks in its settings, and the MCP server in its own file.
 
 use std::path::PathBuf;
 

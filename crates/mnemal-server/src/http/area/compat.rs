@@ -9,7 +9,7 @@ use hyper::Method;
 use mnemal::{AlwaysOn, Memory};
 use mnemal_core::{
     AsOf, Cursor, Decision, Event, EventFilter, EventId, EventKind, Learning, LearningFilter, LearningKind,
-    Scored, Selector, SpaceId, Timestamp, Zone,
+    Scored, Selector, SpaceId, Timestamp, Within, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,8 +214,10 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
     let KbIngestForm { kb_name, text, source } = call.body()?;
     let call = inside(call, &kb_name)?;
     let reply = Box::pin(work::begin_ingest(&call, work::IngestForm { text, source, title: None })).await?;
-    // What is read into a knowledge base of this name is one that is always on.
-    call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
+    // What texts are read into is always on; one user's text decides nothing for the others.
+    if call.user.is_none() {
+        call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
+    }
     Ok(reply)
 }
 
@@ -314,8 +316,10 @@ async fn clear(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let mut ids = Vec::new();
     let mut after = Cursor::START;
+    // What is held back goes, too.
+    let all = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
     loop {
-        let page = memory.scan(&EventFilter::live(), after, PAGE).await?;
+        let page = memory.scan(&all, after, PAGE).await?;
         ids.extend(page.iter().filter(|event| says_something(event)).map(|event| event.id));
         match page.last() {
             Some(last) if page.len() == PAGE.get() => after = Cursor(Some(last.seq)),

@@ -41,6 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Changes what is set of it.",
             (of::<SetSpaceForm>, of::<SpaceForm>, |call| Box::pin(async move { change(&call) })),
         )
+        .whole()
         .method(Method::PATCH),
         Route::get(
             "space_remove",
