@@ -1,7 +1,7 @@
 //! What a program does in its first minutes.
 
 use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
-use mnemal_server::auth::Right;
+use mnemal_server::auth::{Class, Right};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -344,7 +344,7 @@ async fn a_knowledge_base_is_a_space() {
     let on = kb("GET", "", Value::Null).await.of(200);
     let names: Vec<&Value> = on.as_array().unwrap().iter().map(|kb| &kb["kb_name"]).collect();
     assert_eq!(names, ["minutes", "notes"], "what is read into is always on");
-    let bound = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["other"]);
+    let bound = api.key(Class::App, &[Right::Read], &["other"]);
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
 }
 
