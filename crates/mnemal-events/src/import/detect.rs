@@ -217,7 +217,10 @@ pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
             Some(Elements::default())
         }
         Format::ChatGpt | Format::Claude | Format::LangChain | Format::Mem0 => {
-            let is_document = start.starts_with('[') || !is_line(start);
+            // A list without a record, before records, is a line and no document.
+            let mut lines = start.lines().map(|line| line.contains('{'));
+            let is_line_of_many = lines.next() == Some(false) && lines.any(|has_record| has_record);
+            let is_document = !is_line(start) || start.starts_with('[') && !is_line_of_many;
             is_document.then(Elements::default)
         }
         Format::Mnemal => start.starts_with("{\"header\"").then(Elements::default),

@@ -65,6 +65,8 @@ pub struct Importer<R> {
     lacks_beginning: bool,
     /// The line after the last one that was handed out, and the bytes up to it.
     handed: Place,
+    /// Whether the last lines are counted, or nothing comes any more.
+    is_counted: bool,
     /// Lines that start before this byte gave their events earlier: they are read for threads only.
     fresh_from: u64,
     /// Start of a last line that is still being written.
@@ -217,6 +219,7 @@ impl<R: BufRead> Importer<R> {
             unfinished: None,
             ended: false,
             failure: None,
+            is_counted: false,
         })
     }
 
@@ -255,7 +258,13 @@ impl<R: BufRead> Importer<R> {
         }
         let is_done = self.ahead.is_empty() && self.skipped.is_empty() && self.withdrawn.is_empty();
         if is_done && self.ended {
-            return self.failure.take().map_or(Ok(None), Err);
+            // Lines that hold nothing were read all the same.
+            let is_counted = std::mem::replace(&mut self.is_counted, true) || self.handed.line > self.lines.number;
+            return match self.failure.take() {
+                Some(why) => Err(why),
+                None if is_counted => Ok(None),
+                None => Ok(Some(self.batch())),
+            };
         }
         Ok(Some(self.batch()))
     }

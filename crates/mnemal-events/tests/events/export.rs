@@ -310,3 +310,13 @@ fn what_an_older_rule_let_through_is_redacted_on_its_way_out() {
     assert!(desk.bytes().contains(&planted.secret));
     assert!(!export(&desk).contains(&planted.secret));
 }
+
+#[test]
+fn the_header_of_an_export_of_nothing_counts_as_a_line() {
+    let header = r#"{"format":"mnemal","version":1,"space":"default","exported_at":"2026-03-01T09:30:00Z","counts":{"events":0,"tombstones":0}}"#;
+    let lines = |text: &str| -> u64 {
+        let read = batches(text.as_bytes(), Format::Mnemal, &options());
+        read.into_iter().map(|batch| batch.unwrap().lines).map(|lines| lines.end - lines.start).sum()
+    };
+    assert_eq!(lines(&format!("{header}\n")), 1);
+}

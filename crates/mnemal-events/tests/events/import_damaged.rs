@@ -511,3 +511,13 @@ fn a_last_message_without_its_time_is_as_new_as_what_it_answers() {
     let (said, _) = read("conversations.json", &json!([talk("k", &json!(messages))]).to_string());
     assert_eq!(said, ["two", "three", "four"]);
 }
+
+#[test]
+fn a_list_without_a_record_is_one_bad_line_among_lines_of_memories() {
+    let memory = json!({"id": "m-1", "memory": "Ana likes oak.", "user_id": "ana", "categories": [{"value": "wood"}]});
+    let (said, skipped) = read("mem0.json", &format!("[]\n{memory}\n"));
+    assert_eq!(said, ["Ana likes oak."]);
+    assert_eq!(broken(&skipped), 1);
+    let (said, skipped) = read("mem0.json", &format!("[{memory}]\n"));
+    assert_eq!((said.len(), skipped.len()), (1, 0));
+}
