@@ -120,6 +120,11 @@ pub(crate) fn doors(root: &Path, arguments: &[String]) -> Result<()> {
     line.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(root)
 }
 
+/// Builds the program and returns it.
+pub(crate) fn program(root: &Path) -> Result<PathBuf> {
+    Ok(built(root)?.0)
+}
+
 /// Builds the program; returns it, and the folder in which clients are installed.
 fn built(root: &Path) -> Result<(PathBuf, PathBuf)> {
     Line::new("cargo", BUILD).run(root)?;

@@ -12,6 +12,7 @@ mod benchmarks;
 mod ci;
 mod clients;
 mod command;
+mod designs;
 mod embedder;
 mod features;
 mod models;
@@ -47,6 +48,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "features" => features::run(&root, rest),
         "bench" => bench::run(&root, rest),
         "benchmarks" => benchmarks::run(&root, rest),
+        "designs" => designs::run(&root, rest),
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
         "models" => models::run(&root, rest),
@@ -71,6 +73,7 @@ cargo xtask COMMAND
                --spec FILE [--crate NAME] [--json] [--strict]
   bench        measurements, in release builds: NAME [ARGUMENTS], or --list; --dist for the build that is shipped
   benchmarks   writes docs/benchmarks.md from docs/results; --data DIR [NAME ...] measures these anew before
+  designs      every promise of the four source designs, tried with the program: --json, --only TEXT, --write
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
   models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER",
@@ -90,8 +93,18 @@ mod tests {
 
     #[test]
     fn the_help_names_every_command() {
-        let commands =
-            ["ci", "test", "tidy", "features", "bench", "benchmarks", "torture", "embedder", "models"];
+        let commands = [
+            "ci",
+            "test",
+            "tidy",
+            "features",
+            "bench",
+            "benchmarks",
+            "designs",
+            "torture",
+            "embedder",
+            "models",
+        ];
         for command in commands {
             assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");
         }
