@@ -195,7 +195,12 @@ impl<'a> Packer<'a> {
             candidates.map(|candidate| candidate.tokens).sum()
         };
         let needed: TokenCount = claims.iter().map(|(section, claim)| needed(*section).min(*claim)).sum();
-        needed.0.saturating_add(self.fence_cost(kind)).min(all.0)
+        let has_external = claims
+            .iter()
+            .flat_map(|(section, _)| self.places(*section))
+            .any(|place| self.candidates.get(place).is_some_and(Candidate::is_external));
+        let apart = if has_external { self.external_cost } else { 0 };
+        needed.0.saturating_add(self.fence_cost(kind)).saturating_add(apart).min(all.0)
     }
 
     /// Takes what fits, best first, within what the section claims and what the block may use.

@@ -124,17 +124,11 @@ pub(crate) fn omitted(fragment: &Fragment, reason: OmittedReason) -> Omitted {
     Omitted { record: fragment.record, section: fragment.section, reason, score: fragment.score.get() }
 }
 
-/// Whether a fragment stands where evidence of others must not stand.
+/// Whether a fragment stands where evidence of others must not stand: among what a person is and wants. What texts say that were
+/// read in is knowledge, in the part for evidence.
 fn is_above_its_level(fragment: &Fragment) -> bool {
-    let guarded = matches!(
-        fragment.section,
-        Section::Identity
-            | Section::Preferences
-            | Section::Knowledge
-            | Section::Insights
-            | Section::Learnings
-    );
-    guarded && fragment.label.level == Level::External
+    let is_guarded = matches!(fragment.section, Section::Identity | Section::Preferences | Section::Learnings);
+    is_guarded && fragment.label.level == Level::External
 }
 
 /// Keeps each record once, with its place: rather shown than withheld, rather in its own section than recalled, rather recalled

@@ -73,17 +73,17 @@ pub use crate::name::{
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::operation::{
-    BEST_SCORE, Deed, FEWEST_STEPS, Filed, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, MOST_STEPS, Operation,
-    Pointed, PromptHash,
+    BEST_SCORE, Deed, FEWEST_STEPS, Filed, LONGEST_DIGEST, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, MOST_NAMED,
+    MOST_PARTS, MOST_STEPS, Operation, Pointed, PromptHash,
 };
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    Appraisal, Appraiser, BackgroundEmbedder, Clock, CompletionCache, ContextSource, Embedder, EventStore,
-    Extractor, GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore,
-    LeaseStore, LedgerStore, Left, Looked, ModelExtractor, NodeWriter, NoteJudge, Opinion, Pass, Projection,
-    Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer, SummaryStore, TokenCounter, Upkeep,
-    WorkingStore, WrittenLine,
+    Appraisal, Appraiser, BackgroundEmbedder, Clock, CompletionCache, ContextSource, Digest, Embedder,
+    EventStore, Extractor, GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel,
+    LearningStore, LeaseStore, LedgerStore, Left, Looked, ModelDigester, ModelExtractor, NodeWriter,
+    NoteJudge, Opinion, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer,
+    SummaryStore, TokenCounter, Upkeep, WorkingStore, WrittenLine,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};

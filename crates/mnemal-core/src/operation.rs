@@ -104,6 +104,16 @@ pub enum Deed {
         /// How well it went, from 1 to [`BEST_SCORE`].
         score: u8,
     },
+    /// The event's text says in short what a text says that was read in: a file, or what a host handed over. It becomes a note
+    /// about that text, of no more standing than the text has, and goes with any part of it.
+    Digest {
+        /// The parts of the text, in its order: at least one and at most [`MOST_PARTS`].
+        from: Vec<EventId>,
+        /// Whom and what the text names, at most [`MOST_NAMED`].
+        entities: Vec<String>,
+        /// How it is filed; its topics are the tags.
+        filed: Filed,
+    },
     /// A predicate of the space's own holds so many values for one subject, as its claims show. A shipped predicate, and one that a
     /// person decided about, stays as it is.
     Cardinality {
@@ -126,6 +136,13 @@ pub enum Deed {
 pub const MOST_LINES: usize = 8;
 /// Characters that such a line may have. Source: own choice, one facet a line (AD-60).
 pub const LONGEST_LINE: usize = 300;
+
+/// Parts of a text that a digest rests on; of a longer text the first. Source: own choice, a book of 200 pages.
+pub const MOST_PARTS: usize = 256;
+/// Names that a digest lists. Source: own choice; more are a register.
+pub const MOST_NAMED: usize = 32;
+/// Characters of the text of a digest. Source: GB-29, one or two sentences.
+pub const LONGEST_DIGEST: usize = 600;
 
 /// Events that a task must have to be judged. Source: BA-32.
 pub const FEWEST_STEPS: usize = 3;
@@ -184,6 +201,7 @@ impl Deed {
             Self::Summarize { .. } => "summarize",
             Self::Prefer { .. } => "prefer",
             Self::Assess { .. } => "assess",
+            Self::Digest { .. } => "digest",
             Self::Cardinality { .. } => "cardinality",
             Self::Suggest { .. } => "suggest",
         }
@@ -195,7 +213,7 @@ impl Deed {
             Self::Merge { notes, .. } | Self::Retire { notes, into: None } => notes.clone(),
             Self::Retire { notes, into: Some(into) } => notes.iter().chain([into]).copied().collect(),
             Self::Refine { note, .. } => vec![*note],
-            Self::Infer { from, .. } => from.clone(),
+            Self::Infer { from, .. } | Self::Digest { from, .. } => from.clone(),
             Self::Compress { turns } | Self::Assess { turns, .. } => turns.clone(),
             Self::Claim { turn, .. } | Self::Prefer { turn, .. } => vec![*turn],
             Self::Cardinality { .. } | Self::Suggest { .. } => Vec::new(),
@@ -238,7 +256,10 @@ impl Deed {
     /// Returns how it files, if it does.
     pub fn filed(&self) -> Option<&Filed> {
         match self {
-            Self::Merge { filed, .. } | Self::Refine { filed, .. } | Self::Infer { filed, .. } => Some(filed),
+            Self::Merge { filed, .. }
+            | Self::Refine { filed, .. }
+            | Self::Infer { filed, .. }
+            | Self::Digest { filed, .. } => Some(filed),
             _ => None,
         }
     }

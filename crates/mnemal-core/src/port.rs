@@ -21,8 +21,8 @@ pub use inbox::Inbox;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use model::{
-    Appraisal, Appraiser, BackgroundEmbedder, CompletionCache, LanguageModel, ModelExtractor, NodeWriter,
-    NoteJudge, Opinion, Summarizer, WrittenLine,
+    Appraisal, Appraiser, BackgroundEmbedder, CompletionCache, Digest, LanguageModel, ModelDigester,
+    ModelExtractor, NodeWriter, NoteJudge, Opinion, Summarizer, WrittenLine,
 };
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};

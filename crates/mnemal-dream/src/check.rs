@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, LONGEST_LINE,
-    Learning, LearningKind, Level, MOST_LINES, MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker,
-    TaskStep,
+    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS,
+    LONGEST_DIGEST, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES, MOST_NAMED, MOST_PARTS,
+    MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker, TaskStep,
 };
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles};
 
@@ -125,7 +125,10 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
         Deed::Infer { kind, .. } => {
             // How many notes it joins and from when they are, a rule counts; a model copies numbers.
             let counted = if operation.prompt.is_none() { extent(&rows) } else { String::new() };
-            infer((&proposal.text, *kind), &rows, &counted, (notes, words))
+            infer((&proposal.text, *kind), &rows, &counted, (notes, words))?;
+            let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+            let made_up = if operation.prompt.is_some() { invented(&proposal.text, &said).len() } else { 0 };
+            if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
         }
         _ => Err(Refusal::Malformed),
     }
@@ -137,7 +140,7 @@ const SHORT_WORD: usize = 3;
 /// Whether notes of a category have rules of their own, which a model does not decide about.
 pub(crate) fn has_rules(category: &Category) -> bool {
     let first = category.as_str().split('/').next().unwrap_or_default();
-    ["timeline", "insights", "anti-patterns", "user-preferences", "identity"].contains(&first)
+    ["timeline", "insights", "documents", "anti-patterns", "user-preferences", "identity"].contains(&first)
 }
 
 /// Checks how many values a predicate is said to hold: one at a time or a set, and not what was said of it last.
@@ -300,6 +303,42 @@ pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -
         0 => Ok(()),
         made_up => Err(Refusal::Invented(made_up)),
     }
+}
+
+/// Checks what a text is said to say in short: its parts are texts that were read in, as they are now; it is short, and has no name,
+/// number or date that they do not have; and nothing was said of the same parts before.
+pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
+    let Deed::Digest { from, entities, .. } = &proposal.operation.deed else {
+        return Err(Refusal::Malformed);
+    };
+    let is_same =
+        |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Digest { from: known, .. } if known == from);
+    if history.operations.iter().any(is_same) {
+        return Err(Refusal::Nothing);
+    }
+    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
+    let parts: Option<Vec<&NewEvent>> = from
+        .iter()
+        .map(|part| said.iter().find(|event| event.id == *part && shown.contains(part))?.kept())
+        .collect();
+    let parts = parts.ok_or(Refusal::Unknown)?;
+    let once: BTreeSet<&EventId> = from.iter().collect();
+    let length = proposal.text.chars().count();
+    if once.len() != from.len()
+        || !(1..=MOST_PARTS).contains(&from.len())
+        || entities.len() > MOST_NAMED
+        || parts.iter().any(|part| part.kind != EventKind::Document)
+        || !(1..=LONGEST_DIGEST).contains(&length)
+        || proposal.text.contains('\n')
+    {
+        return Err(Refusal::Malformed);
+    }
+    let texts: Vec<&str> = parts.iter().map(|part| part.content.as_str()).collect();
+    let whole = fold(&texts.join("\n"));
+    let named = entities.iter().filter(|name| !whole.contains(&fold(name))).count();
+    let made_up =
+        if proposal.operation.prompt.is_some() { invented(&proposal.text, &texts).len() } else { 0 };
+    if named + made_up == 0 { Ok(()) } else { Err(Refusal::Invented(named + made_up)) }
 }
 
 /// Whether an event says that its task is over.

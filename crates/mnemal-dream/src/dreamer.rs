@@ -285,7 +285,7 @@ impl Dreamer {
                 Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
                 Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
                 Deed::Suggest { one, into } => check::paired((*one, *into), &proposal, &history),
-                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } => {
+                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. } => {
                     self.check_said(&proposal, &history).await?
                 }
                 _ => check::check(&proposal, &notes, &words),
@@ -344,6 +344,7 @@ impl Dreamer {
         Ok(match deed {
             Deed::Prefer { turn, quote } => check::quoted(proposal, (*turn, *quote), &said),
             Deed::Assess { .. } => check::assessed(proposal, &said, history),
+            Deed::Digest { .. } => check::digest(proposal, &said, history),
             _ => check::summary(proposal, &said),
         })
     }
@@ -357,12 +358,20 @@ impl Dreamer {
         for judged in accepted {
             let mut event = event(&judged.proposal, &by_maker, cycle.at)?;
             let deed = &judged.proposal.operation.deed;
-            if matches!(deed, Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. }) {
+            if matches!(
+                deed,
+                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. }
+            ) {
                 let said = self.parts.events.get(&deed.names()).await?;
                 if said.iter().any(|event| event.level == Level::External) {
                     event.origin = Origin::Echo;
                 }
-                if let (Deed::Prefer { .. } | Deed::Assess { .. }, Some(turn)) =
+                if let Deed::Digest { .. } = deed {
+                    // A digest is as old as what it says in short.
+                    let written = said.iter().filter_map(|part| part.kept()).map(|part| part.occurred_at);
+                    event.occurred_at = written.max().unwrap_or(event.occurred_at);
+                }
+                if let (Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. }, Some(turn)) =
                     (deed, said.iter().find_map(|turn| turn.kept()))
                 {
                     (event.user, event.agent) = (turn.user.clone(), turn.agent.clone());
@@ -485,6 +494,7 @@ fn cost(operation: &Operation) -> usize {
         | Deed::Summarize { .. }
         | Deed::Prefer { .. }
         | Deed::Assess { .. }
+        | Deed::Digest { .. }
         | Deed::Cardinality { .. }
         | Deed::Suggest { .. } => 0,
         _ => 1,

@@ -25,7 +25,8 @@ pub use crate::cycle::{Cycle, Judged, Run};
 pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
 pub use crate::note::maker;
 pub use crate::pass::{
-    Copies, Ended, InsightWriter, Insights, Judging, Merges, Namer, NearCopies, Objectives, Spellings, Texts,
+    Copies, DigestWriter, Digester, Digests, Ended, InsightWriter, Insights, Judging, Merges, Namer,
+    NearCopies, Objectives, Spellings, Texts,
 };
 pub use crate::sample::{Assessment, Family, Sample};
 pub use crate::schedule::{Pace, Schedule, Stepped};

@@ -1,6 +1,7 @@
 //! Passes: those that need no model, and one that asks one.
 
 mod copies;
+mod digests;
 mod ended;
 mod insights;
 mod judging;
@@ -18,6 +19,7 @@ use mnemal_core::{
 };
 
 pub use self::copies::Copies;
+pub use self::digests::{DigestWriter, Digester, Digests};
 pub use self::ended::Ended;
 pub use self::insights::{InsightWriter, Insights, Namer};
 pub use self::judging::Judging;

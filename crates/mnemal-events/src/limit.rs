@@ -1,8 +1,8 @@
 //! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
 use mnemal_core::{
-    BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_STEPS,
-    Metadata, NewEvent, Operation, Result,
+    BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_NAMED,
+    MOST_PARTS, MOST_STEPS, Metadata, NewEvent, Operation, Result,
 };
 
 /// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
@@ -102,6 +102,13 @@ fn check_operation(operation: &Operation) -> Result<(), String> {
     {
         return Err(format!(
             "a judged task has {FEWEST_STEPS} to {MOST_STEPS} events and a score of 1 to {BEST_SCORE}"
+        ));
+    }
+    if let Deed::Digest { from, entities, .. } = &operation.deed
+        && !((1..=MOST_PARTS).contains(&from.len()) && entities.len() <= MOST_NAMED)
+    {
+        return Err(format!(
+            "a digest rests on 1 to {MOST_PARTS} parts and lists at most {MOST_NAMED} names"
         ));
     }
     if operation.because.len() > LONGEST_BECAUSE {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use mnemal_core::{ContextRequest, Learning, LearningKind, Level, ScorePart, Section};
+use mnemal_core::{Basis, ContextRequest, Learning, LearningKind, Level, ScorePart, Section};
 
 use crate::topic::{Topic, Topics};
 
@@ -22,14 +22,15 @@ pub(crate) type Chosen<'n> = (Section, &'n Learning, ScorePart);
 /// Returns at most `most` notes, the nearest to the question first, by the share of its words that they have, rare ones more, and
 /// a little by importance; by importance alone where nothing is asked. Behind them stand the newest insights.
 ///
-/// Evidence of others is none of them.
+/// Evidence of others is none of them, but for what texts say that were read in: they are marked as evidence.
 pub(crate) fn chosen<'n>(
     request: &ContextRequest,
     rows: &'n [Arc<Learning>],
     most: usize,
 ) -> Vec<Chosen<'n>> {
     let of_kind = |kind: LearningKind| {
-        let is_of = move |row: &&Arc<Learning>| row.kind == kind && row.level > Level::External;
+        let is_of =
+            move |row: &&Arc<Learning>| row.kind == kind && (row.level > Level::External || is_of_texts(row));
         rows.iter().filter(is_of).map(Arc::as_ref).collect::<Vec<&Learning>>()
     };
     let mut all = Vec::new();
@@ -48,6 +49,13 @@ pub(crate) fn chosen<'n>(
         )
     }));
     all
+}
+
+/// Whether a row says in short what a text says that was read in, or what several such texts say together.
+fn is_of_texts(row: &Learning) -> bool {
+    row.level == Level::External
+        && row.basis == Basis::Inferred
+        && ["documents", "insights"].contains(&row.category.as_str())
 }
 
 fn notes<'n>(query: Option<&str>, notes: Vec<&'n Learning>, most: usize) -> Vec<Chosen<'n>> {

@@ -6,6 +6,8 @@ use mnemal_core::{
     Tag, Timestamp, Trust, derived_id,
 };
 
+use mnemal_text::fold as folded;
+
 use crate::fold::{Fold, asked_by_topic, new_row, note_id, producer};
 use crate::own_work;
 
@@ -38,6 +40,9 @@ impl Fold {
         }
         if let Deed::Assess { turns, score } = &operation.deed {
             return self.keep_assessment(event, kept, (turns, *score));
+        }
+        if let Deed::Digest { from, entities, filed } = &operation.deed {
+            return self.keep_digest(event, kept, (from, entities, filed));
         }
         let Some(notes) = self.holding(&operation.deed.names()) else { return Ok(()) };
         match &operation.deed {
@@ -123,6 +128,53 @@ impl Fold {
             leave,
             ..row
         });
+        Ok(())
+    }
+
+    /// Keeps what a text says in short as a note of no more standing than the text. It takes the place of what was said of parts of
+    /// the same text before.
+    fn keep_digest(
+        &mut self,
+        event: &Event,
+        kept: &NewEvent,
+        (from, entities, filed): (&[EventId], &[String], &Filed),
+    ) -> Result<()> {
+        if kept.content.trim().is_empty() || from.is_empty() {
+            return Ok(());
+        }
+        let note = Remember {
+            key: None,
+            kind: LearningKind::Note,
+            category: filed.category.clone(),
+            tags: filed.tags.clone(),
+            importance: filed.importance,
+            expires_at: None,
+        };
+        let row = new_row(event, kept, &note)?;
+        let whole = Span { start: 0, end: 0 };
+        let sources =
+            row.sources.iter().copied().chain(from.iter().map(|part| Source { event: *part, span: whole }));
+        let sources: Vec<Source> = sources.collect();
+        let is_part = |source: &Source| from.contains(&source.event);
+        let is_older = |other: &&Learning| {
+            other.status == LearningStatus::Active
+                && other.sources.get(1..).is_some_and(|rest| !rest.is_empty() && rest.iter().all(is_part))
+        };
+        let older: Vec<Learning> = self.rows.all().filter(is_older).cloned().collect();
+        let topics = filed.tags.iter().map(Tag::as_str).chain(entities.iter().map(String::as_str));
+        let id = row.id;
+        self.rows.put(Learning {
+            basis: Basis::Inferred,
+            confidence: Confidence::new(CONCLUDED),
+            trust: row.trust.min(Trust::Inferred),
+            level: row.level.min(Level::Agent),
+            topics: topics.map(folded).collect(),
+            sources,
+            ..row
+        });
+        for row in older {
+            self.rows.put(put_away(row, event.recorded_at, Some(id)));
+        }
         Ok(())
     }
 

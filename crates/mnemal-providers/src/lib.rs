@@ -35,8 +35,8 @@ pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel,
 pub use crate::folder::{FolderInbox, FolderOptions, QUIET};
 #[cfg(feature = "models")]
 pub use crate::model::{
-    Asked, CappedModel, Instructions, ModelAppraiser, ModelCaps, ModelClaims, ModelJudge, ModelSummarizer,
-    ModelWriter, Spent, Tally,
+    Asked, CappedModel, Instructions, ModelAppraiser, ModelCaps, ModelClaims, ModelDigests, ModelJudge,
+    ModelSummarizer, ModelWriter, Spent, Tally,
 };
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};
 #[cfg(feature = "onnx")]

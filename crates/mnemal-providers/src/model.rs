@@ -3,6 +3,7 @@
 mod appraise;
 mod capped;
 mod claims;
+mod digest;
 mod find;
 mod instructions;
 mod judge;
@@ -16,6 +17,7 @@ use mnemal_core::TokenCount;
 pub use self::appraise::ModelAppraiser;
 pub use self::capped::{CappedModel, ModelCaps, Spent};
 pub use self::claims::ModelClaims;
+pub use self::digest::ModelDigests;
 pub use self::instructions::Instructions;
 pub use self::judge::ModelJudge;
 pub use self::node::ModelWriter;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mnemal_core::{Embedder, IndexEntry, Indexer, NewEvent, Result, Slot, Vector};
 use mnemal_text::{Analyzer, Language};
 
-use crate::terms::{index_marks, index_terms, indexed_text};
+use crate::terms::{index_marks, index_terms, indexed_text, is_found};
 
 /// The longest prefix of a text that is embedded, in bytes.
 ///
@@ -42,11 +42,11 @@ impl EventIndexer {
     }
 }
 
-/// Returns what is embedded of an event: its indexed text, at most its first 4,096 bytes; nothing of an event without text.
+/// Returns what is embedded of an event: its indexed text, at most its first 4,096 bytes; nothing of an event that nothing finds.
 ///
 /// Every producer of vectors for recall must embed this text.
 pub fn embedded_text(event: &NewEvent) -> String {
-    if event.content.trim().is_empty() && !event.metadata.contains_key("caption") {
+    if !is_found(event) {
         return String::new();
     }
     let mut text = indexed_text(event);

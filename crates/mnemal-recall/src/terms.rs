@@ -1,6 +1,6 @@
 //! What an event can be found by: its terms, its marks, and the text that is embedded.
 
-use mnemal_core::{Decision, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
+use mnemal_core::{Decision, Deed, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
 use mnemal_extract::turn_marks;
 use mnemal_text::{Analyzer, date_terms, term_hash};
 
@@ -51,11 +51,18 @@ pub fn indexed_text(event: &NewEvent) -> String {
     text
 }
 
+/// Whether anything finds an event: one with words, which say nothing that another event says, as a digest does of its text.
+pub(crate) fn is_found(event: &NewEvent) -> bool {
+    let is_digest =
+        matches!(&event.kind, EventKind::Operation(done) if matches!(done.deed, Deed::Digest { .. }));
+    !is_digest && (!event.content.trim().is_empty() || event.metadata.contains_key("caption"))
+}
+
 /// Returns the hashes of an event's terms, stop words included, with the month and the weekday of its day.
 ///
 /// An event without text has no terms, so nothing finds it. Costs about 7 µs for 150 bytes.
 pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
-    if event.content.trim().is_empty() && !event.metadata.contains_key("caption") {
+    if !is_found(event) {
         return Terms::default();
     }
     let mut text = indexed_text(event);

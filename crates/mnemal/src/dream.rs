@@ -9,14 +9,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, Cursor, Decision, Error, ErrorKind, Event, EventFilter, EventId, EventKind,
-    GapCause, Gaps, Layer, Learning, LearningId, LearningStore, LeaseName, LedgerLine, Looked, NewEvent,
-    Operation, OwnerId, Pass, Result, Role, Slot, Timestamp, Turn, Within,
+    BackgroundPermit, Book, Cursor, Decision, Digest, Error, ErrorKind, Event, EventFilter, EventId,
+    EventKind, GapCause, Gaps, LONGEST_DIGEST, Layer, Learning, LearningId, LearningStore, LeaseName,
+    LedgerLine, Looked, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Tag, Timestamp, Turn, Within,
+    Zone,
 };
 use mnemal_dream::{
-    Assessment, Copies, Cycle, DreamParts, Dreamer, Ended, InsightWriter, Insights, Inspected, Inspector,
-    Journal, Namer, NearCopies, Run, Sample, Spellings, Wording, Written,
+    Assessment, Copies, Cycle, DigestWriter, Digester, Digests, DreamParts, Dreamer, Ended, InsightWriter,
+    Insights, Inspected, Inspector, Journal, Namer, NearCopies, Run, Sample, Spellings, Wording, Written,
 };
+use mnemal_extract::{OwnWords, gist};
 use mnemal_graph::{Counting, Lookalikes};
 
 use crate::engine::{Engine, missing};
@@ -29,6 +31,8 @@ use crate::upkeep::{BACKGROUND, RENEWAL, SLICE, TTL};
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 /// How long nothing must have been said before changes that nobody asked for. Source: NB-26, 60 s.
 const QUIET: Duration = Duration::from_mins(1);
+/// The name of cycles that make digests alone.
+const DIGESTS: &str = "reading";
 /// The lease of passes that ask a model, which the other background work does not wait for.
 const MODELS: &str = "models";
 /// Least time between two cycles that ask a model and that nobody asked for. Source: AD-49.
@@ -64,6 +68,9 @@ impl Engine {
     async fn dream_with(&self, mut more: Vec<Arc<dyn Pass>>, owner: &OwnerId, run: Run) -> Result<Cycle> {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
         let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
+        if let Some(digests) = self.digests_by_model()? {
+            more.push(digests);
+        }
         if let Some(insights) = self.insights_by_model()? {
             more.push(insights);
         }
@@ -89,6 +96,14 @@ impl Engine {
         let seldom = mnemal_dream::DreamSettings { interval: limits().interval.max(BY_MODEL), ..limits() };
         let insights = self.insights_by_model()?.into_iter().collect();
         let mut cycles = Vec::new();
+        if self.makes_digests() && self.digest_writer().is_some() {
+            // What was read in waits for no interval.
+            if let Held::Done(made) =
+                self.in_turn(MODELS, owner, Box::pin(self.digest_with(self.digests()?))).await?
+            {
+                made?;
+            }
+        }
         for (name, passes, limits) in
             [("insights", insights, limits()), ("model", self.model_passes(), seldom)]
         {
@@ -149,6 +164,9 @@ impl Engine {
         if self.looks_for_insights() && self.insight_writer().is_none() {
             passes.push(Arc::new(self.insights(rows())?));
         }
+        if self.makes_digests() && self.digest_writer().is_none() {
+            passes.push(Arc::new(self.digests()?));
+        }
         if let Slot::Filled(graph) = &self.stores().graph {
             passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
             if let Slot::Filled(events) = &self.stores().events {
@@ -189,6 +207,53 @@ impl Engine {
             }
             _ => Ok(None),
         }
+    }
+
+    fn digests(&self) -> Result<Digests> {
+        let stores = self.stores();
+        let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
+        Ok(Digests {
+            events: Arc::clone(events),
+            ledger: stores.ledger.clone(),
+            digester: Arc::new(Gists),
+            writer: self.digest_writer(),
+        })
+    }
+
+    /// Returns the pass of digests where the settings want it and a model writes.
+    fn digests_by_model(&self) -> Result<Option<Arc<dyn Pass>>> {
+        let is_wanted = self.makes_digests() && self.digest_writer().is_some();
+        Ok(if is_wanted { Some(Arc::new(self.digests()?)) } else { None })
+    }
+
+    fn makes_digests(&self) -> bool {
+        self.settings().dream.digests.unwrap_or_else(|| self.parts().insights.load(Ordering::Relaxed))
+    }
+
+    /// Returns who makes digests, where a model does.
+    fn digest_writer(&self) -> Option<DigestWriter> {
+        let model = self.parts().model.as_ref().filter(|_| self.settings().dream.digests_by_model)?;
+        Some(DigestWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.digester) })
+    }
+
+    /// Makes digests of the texts that were read in since the last ones, by rule; nothing where the settings do not want them, or
+    /// a model makes them. Returns how many.
+    pub(crate) async fn digest(&self) -> Result<u64> {
+        if !self.makes_digests() || self.digest_writer().is_some() {
+            return Ok(0);
+        }
+        self.digest_with(self.digests()?).await
+    }
+
+    async fn digest_with(&self, digests: Digests) -> Result<u64> {
+        if !digests.is_due().await? {
+            return Ok(0);
+        }
+        let is_by_model = digests.writer.is_some();
+        let pass: Arc<dyn Pass> = Arc::new(digests);
+        let pass = if is_by_model { pass } else { Arc::new(AsPiece(self.clone(), pass)) };
+        let dreamer = self.dreamer_of(DIGESTS, vec![pass], self.settings().dream.limits())?;
+        Ok(told(Box::pin(dreamer.cycle(Run::Asked))).await?.accepted().count() as u64)
     }
 
     /// Says whether the space is one that looks for insights by itself; the settings decide where they say something.
@@ -374,6 +439,26 @@ struct Names;
 impl Namer for Names {
     fn names(&self, text: &str) -> Vec<String> {
         named_in(text)
+    }
+}
+
+/// Says in short what a text says, by the built-in rules.
+#[derive(Debug)]
+struct Gists;
+
+impl Digester for Gists {
+    fn digest(&self, text: &str, at: Timestamp) -> Option<Digest> {
+        let gist = gist(&OwnWords::whole(text), at, &Zone::utc());
+        let sentences = gist.summary.iter().filter_map(|span| span.of(text));
+        let words: Vec<&str> = sentences.flat_map(str::split_whitespace).collect();
+        let said: String = words.join(" ").chars().take(LONGEST_DIGEST).collect();
+        let topics = gist.topics.into_iter().filter_map(|topic| Tag::new(topic).ok());
+        (!said.is_empty()).then(|| Digest {
+            text: said,
+            entities: named_in(text),
+            topics: topics.collect(),
+            importance: gist.importance,
+        })
     }
 }
 

@@ -11,9 +11,10 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mnemal_core::{
-    Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, Gap, GapCause, Gaps, Layer, Origin,
+    Decision, Deed, Error, ErrorKind, Event, EventId, EventKind, Forget, Gap, GapCause, Gaps, Layer, Origin,
     Result, Selector, Tombstone,
 };
+use mnemal_dream::Digests;
 use mnemal_events::Erasing;
 
 pub use self::receipt::{ErasureReceipt, VerifiedReceipt};
@@ -274,6 +275,9 @@ impl Engine {
             done.receipts = receipts.erase(&ids).await?;
         }
         done.completions = self.erase_completions(&ids).await?;
+        if let (Ok(ledger), true) = (self.stores().ledger.part(), kept.iter().any(is_digest)) {
+            ledger.put(&[Digests::again(self.now())]).await?;
+        }
         Ok((done, unmade))
     }
 
@@ -351,4 +355,10 @@ impl Engine {
         }
         Ok(known)
     }
+}
+
+/// Whether an event says in short what a text says.
+fn is_digest(event: &Event) -> bool {
+    let kind = event.kept().map(|kept| &kept.kind);
+    matches!(kind, Some(EventKind::Operation(done)) if matches!(done.deed, Deed::Digest { .. }))
 }

@@ -45,6 +45,12 @@ impl Memory {
         let mut taken = Box::pin(self.event_log()?.take_document(document, &options)).await?;
         Box::pin(self.withdraw(&taken.outdated, Level::External)).await?;
         taken.gaps.extend(self.engine.fold().await);
+        // The next step of upkeep makes what is not made now.
+        if taken.value.stored > 0
+            && let Err(why) = self.engine.digest().await
+        {
+            taken.gaps.push(Gap { layer: Layer::Learnings, cause: why.into() });
+        }
         Ok(taken)
     }
 }

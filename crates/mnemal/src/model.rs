@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Appraiser, BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
-    Extraction, Familiar, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelExtractor,
-    ModelId, NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot, Summarizer, TokenCount,
-    Usage, Utterance,
+    Extraction, Familiar, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelDigester,
+    ModelExtractor, ModelId, NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot,
+    Summarizer, TokenCount, Usage, Utterance,
 };
 use mnemal_dream::{Judging, Merges, Objectives, Texts};
 use mnemal_events::Cleaner;
@@ -224,6 +224,8 @@ pub(crate) struct Model {
     pub(crate) connector: Arc<dyn Summarizer>,
     /// Says in short what was said in a conversation.
     pub(crate) condenser: Arc<dyn Summarizer>,
+    /// Says in short what texts say.
+    pub(crate) digester: Arc<dyn ModelDigester>,
     /// Writes texts of summaries.
     pub(crate) writer: Arc<dyn NodeWriter>,
     /// Judges notes and messages.
@@ -244,6 +246,7 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) merger: Arc<dyn Summarizer>,
     pub(crate) connector: Arc<dyn Summarizer>,
     pub(crate) condenser: Arc<dyn Summarizer>,
+    pub(crate) digester: Arc<dyn ModelDigester>,
     pub(crate) writer: Arc<dyn NodeWriter>,
     pub(crate) judge: Arc<dyn NoteJudge>,
     pub(crate) appraiser: Arc<dyn Appraiser>,
@@ -273,6 +276,7 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         merger: parts.merger,
         connector: parts.connector,
         condenser: parts.condenser,
+        digester: parts.digester,
         writer: parts.writer,
         judge: parts.judge,
         appraiser: parts.appraiser,

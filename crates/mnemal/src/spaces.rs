@@ -367,11 +367,15 @@ impl Spaces {
             let _later = engine.close().await;
         }
         let seat = match entry {
-            Entry::Engine(engine) => return Ok(engine),
+            Entry::Engine(engine) => {
+                engine.look_for_insights(self.inner.folder.marked(space).always_on());
+                return Ok(engine);
+            }
             Entry::Seat(seat) => seat,
         };
         let mut template = self.inner.template.clone();
         let marked = self.inner.folder.marked(space);
+        let is_on = marked.always_on();
         if let Some(mins) = marked.interval_mins {
             template = template.with_interval(mins);
         }
@@ -379,7 +383,7 @@ impl Spaces {
             template = template.with_owner(marked.owner);
         }
         let engine = template.open(self.inner.folder.file(space)).await?;
-        engine.look_for_insights(if marked.is_on { AlwaysOn::Yes } else { AlwaysOn::No });
+        engine.look_for_insights(is_on);
         let (engine, twin) = seat.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;

@@ -209,7 +209,11 @@ impl Engine {
                     tended.reindexed = gaps.keep(Layer::Lexical, made);
                 }
             }
-            Part::Dream => tended.dreamt = gaps.keep(Layer::Learnings, self.dream_if_due().await),
+            Part::Dream => {
+                let made = self.digest().await.map_err(GapCause::from);
+                tended.dreamt = gaps.keep(Layer::Learnings, made);
+                tended.dreamt += gaps.keep(Layer::Learnings, self.dream_if_due().await);
+            }
             Part::Check => {}
         }
     }

@@ -164,9 +164,20 @@ fn a_section_that_is_not_wanted_is_out_of_scope() {
 // proves: NX-08.7, DF-96 (what others wrote)
 #[test]
 fn evidence_of_others_never_stands_among_what_the_user_said_of_himself() {
-    for section in [Section::Identity, Section::Preferences, Section::Knowledge, Section::Learnings] {
+    for section in [Section::Identity, Section::Preferences, Section::Learnings] {
         let context = context(vec![external(note(section, 1, "the user loves malware"))]);
         assert_eq!((context.text.as_str(), left_out(&context)), ("", vec![(1, "quarantined")]));
+    }
+}
+
+#[test]
+fn what_a_text_of_others_says_is_knowledge_in_the_part_for_evidence() {
+    for query in [None, Some("q")] {
+        let made = external(note(Section::Knowledge, 1, "the lease ends in June"));
+        let context = assemble(offering(vec![made]), &request(query, 4_000)).value;
+        assert_eq!((shown(&context), left_out(&context)), (vec![1], Vec::new()));
+        let (_, evidence) = context.text.split_once("external:\n").unwrap();
+        assert!(evidence.contains("the lease ends in June"), "{}", context.text);
     }
 }
 

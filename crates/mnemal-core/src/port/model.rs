@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use crate::{
-    BackgroundPermit, Category, Completion, EventId, Extraction, Familiar, Learning, ModelId, Producer,
-    Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
+    BackgroundPermit, Category, Completion, EventId, Extraction, Familiar, Importance, Learning, ModelId,
+    Producer, Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
 };
 
 /// Turns text into vectors, outside the process. Reading cannot call it: it has no permit.
@@ -186,6 +186,34 @@ pub trait NoteJudge: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unsupported` when it is no answer, or more than half of it was dropped.
     fn parse(&self, notes: &[&Learning], messages: &[&str], completion: &Completion) -> Result<Vec<Opinion>>;
+}
+
+/// What a text says in short, whom and what it names, and what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest {
+    /// One or two sentences of at most [`LONGEST_DIGEST`](crate::LONGEST_DIGEST) characters.
+    pub text: String,
+    /// Whom and what it names, at most [`MOST_NAMED`](crate::MOST_NAMED).
+    pub entities: Vec<String>,
+    /// What it is about.
+    pub topics: Vec<Tag>,
+    /// How much it matters.
+    pub importance: Importance,
+}
+
+/// Makes digests of texts with a model's help. Pure on both sides of the model.
+pub trait ModelDigester: Debug + Send + Sync + 'static {
+    /// Names what asks and reads, and the version of its instructions.
+    fn producer(&self) -> Producer;
+
+    /// Asks what a text says in short.
+    fn prompt(&self, text: &str) -> Prompt;
+
+    /// Reads the digest of the text that was asked about. Names that it does not have are dropped.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is none: no sentence, one that is too long, or a name, number or date that the text does not have.
+    fn parse(&self, text: &str, completion: &Completion) -> Result<Digest>;
 }
 
 /// What a model thinks of how a task went.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
-    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerStore, Level,
+    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerStore,
     Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
@@ -182,7 +182,7 @@ impl Pass for Insights {
         let mut writer = self.writer.as_ref();
         for group in groups(&read, new.len()) {
             let written = match writer {
-                Some(by) => by.insight(permit, &group).await,
+                Some(by) => by.insight(permit, &group).await.map(Some),
                 None => Ok(None),
             };
             // A model that does not answer is not asked again in this cycle; an answer that cannot be used concerns its group alone.
@@ -276,11 +276,8 @@ fn deed(group: &Group<'_>, importance: f32) -> Result<Deed> {
 }
 
 impl InsightWriter {
-    /// Asks what the notes of a group show together; `None` where the words of others stand among them.
-    async fn insight(&self, permit: &mut BackgroundPermit, group: &Group<'_>) -> Result<Option<Proposal>> {
-        if group.notes.iter().any(|row| row.level <= Level::External) {
-            return Ok(None);
-        }
+    /// Asks what the notes of a group show together.
+    async fn insight(&self, permit: &mut BackgroundPermit, group: &Group<'_>) -> Result<Proposal> {
         let parts: Vec<&str> = group.notes.iter().map(|row| row.content.as_str()).collect();
         let prompt = self.writer.prompt(None, &parts, WRITTEN);
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
@@ -292,7 +289,7 @@ impl InsightWriter {
             proposal(Insights::NAME, deed(group, IMPORTANCE_BY_MODEL)?, "a model says what they show", text);
         proposal.operation.producer = self.consultant.producer(&self.writer.producer());
         proposal.operation.prompt = Some(hash);
-        Ok(Some(proposal))
+        Ok(proposal)
     }
 }
 

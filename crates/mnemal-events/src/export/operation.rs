@@ -60,6 +60,12 @@ enum DeedLine {
         turns: Vec<String>,
         score: u8,
     },
+    Digest {
+        from: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entities: Vec<String>,
+        filed: FiledLine,
+    },
     Cardinality {
         predicate: String,
         cardinality: String,
@@ -128,6 +134,9 @@ impl From<&Deed> for DeedLine {
                 Self::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
             }
             Deed::Assess { turns, score } => Self::Assess { turns: texts(turns), score: *score },
+            Deed::Digest { from, entities, filed } => {
+                Self::Digest { from: texts(from), entities: entities.clone(), filed: filed.into() }
+            }
             Deed::Cardinality { predicate, cardinality } => Self::Cardinality {
                 predicate: predicate.to_string(),
                 cardinality: cardinality.as_str().to_owned(),
@@ -215,6 +224,9 @@ impl DeedLine {
                 Deed::Prefer { turn: turn.parse()?, quote: Span { start, end } }
             }
             Self::Assess { turns, score } => Deed::Assess { turns: ids(&turns)?, score },
+            Self::Digest { from, entities, filed } => {
+                Deed::Digest { from: ids(&from)?, entities, filed: filed.read()? }
+            }
             Self::Cardinality { predicate, cardinality } => Deed::Cardinality {
                 predicate: Predicate::new(predicate)?,
                 cardinality: cardinality_of(&cardinality)?,

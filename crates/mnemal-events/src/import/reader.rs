@@ -259,7 +259,8 @@ impl<R: BufRead> Importer<R> {
         let is_done = self.ahead.is_empty() && self.skipped.is_empty() && self.withdrawn.is_empty();
         if is_done && self.ended {
             // Lines that hold nothing were read all the same.
-            let is_counted = std::mem::replace(&mut self.is_counted, true) || self.handed.line > self.lines.number;
+            let is_counted =
+                std::mem::replace(&mut self.is_counted, true) || self.handed.line > self.lines.number;
             return match self.failure.take() {
                 Some(why) => Err(why),
                 None if is_counted => Ok(None),

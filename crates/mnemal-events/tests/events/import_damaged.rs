@@ -514,7 +514,8 @@ fn a_last_message_without_its_time_is_as_new_as_what_it_answers() {
 
 #[test]
 fn a_list_without_a_record_is_one_bad_line_among_lines_of_memories() {
-    let memory = json!({"id": "m-1", "memory": "Ana likes oak.", "user_id": "ana", "categories": [{"value": "wood"}]});
+    let memory =
+        json!({"id": "m-1", "memory": "Ana likes oak.", "user_id": "ana", "categories": [{"value": "wood"}]});
     let (said, skipped) = read("mem0.json", &format!("[]\n{memory}\n"));
     assert_eq!(said, ["Ana likes oak."]);
     assert_eq!(broken(&skipped), 1);

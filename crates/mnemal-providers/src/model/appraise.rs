@@ -1,7 +1,5 @@
 //! What a model thinks of how a task went, held against the steps that were shown.
 
-use std::collections::HashSet;
-
 use mnemal_core::{
     Appraisal, Appraiser, BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TokenCount,
     unusable,
@@ -12,7 +10,7 @@ use serde_json::{Value, json};
 use super::find::find;
 use super::instructions::Instructions;
 use super::numbered;
-use super::summary::{bare, checked, words};
+use super::summary::{bare, made_up};
 
 /// Tokens of an answer. Source: own choice; a number and a sentence of at most 300 characters.
 const TOKENS: u32 = 200;
@@ -78,8 +76,8 @@ impl Appraiser for ModelAppraiser {
         if lesson.chars().count() > LONGEST_LINE {
             return Err(unusable(format!("the sentence has more than {LONGEST_LINE} characters")));
         }
-        let shown: HashSet<String> = steps.iter().flat_map(|step| words(step)).collect();
-        if checked(lesson).iter().any(|word| !shown.contains(word)) {
+        let shown: Vec<&str> = steps.iter().map(String::as_str).collect();
+        if made_up(lesson, &shown) {
             return Err(unusable("the sentence has a name, a number or a date that no step has"));
         }
         Ok(Some(Appraisal { score: answer.score, lesson: lesson.to_owned() }))

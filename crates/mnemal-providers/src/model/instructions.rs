@@ -32,6 +32,11 @@ impl Instructions {
         Self::built_in(Purpose::Consolidate, "model/insight", 1, include_str!("../../prompts/insight-1.md"))
     }
 
+    /// The file of this crate that tells how it is said in short what a text says.
+    pub fn digest() -> Self {
+        Self::built_in(Purpose::Extract, "model/digest", 1, include_str!("../../prompts/digest-1.md"))
+    }
+
     /// The file of this crate that tells how one note is made of several.
     pub fn merge() -> Self {
         Self::built_in(Purpose::Consolidate, "model/merge", 1, include_str!("../../prompts/merge-1.md"))
@@ -104,6 +109,7 @@ mod tests {
             Instructions::judge(),
             Instructions::appraise(),
             Instructions::insight(),
+            Instructions::digest(),
         ];
         for text in files.map(|file| file.text) {
             let inner = text.lines().flat_map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());

@@ -1,7 +1,5 @@
 //! Edits of the text of a summary that a model asks for, each held against the sentences that it names.
 
-use std::collections::HashSet;
-
 use mnemal_core::{
     Completion, LONGEST_LINE, MOST_LINES, NodeWriter, Producer, Prompt, Result, TokenCount, WrittenLine,
     unusable,
@@ -12,7 +10,7 @@ use serde_json::{Value, json};
 use super::find::find;
 use super::instructions::Instructions;
 use super::numbered;
-use super::summary::{bare, checked, words};
+use super::summary::{bare, made_up};
 
 /// Tokens of an answer, for each sentence that is shown. Source: own choice; an edit with a line of some twenty words.
 const TOKENS_A_SENTENCE: u32 = 80;
@@ -161,8 +159,8 @@ fn line(edit: &Change, sentences: &[String]) -> Result<WrittenLine, &'static str
         return Err("a line names no sentence that was shown");
     }
     let cited = rests.iter().filter_map(|place| sentences.get(*place as usize));
-    let shown: HashSet<String> = cited.flat_map(|sentence| words(sentence)).collect();
-    if checked(text).iter().any(|word| !shown.contains(word)) {
+    let shown: Vec<&str> = cited.map(String::as_str).collect();
+    if made_up(text, &shown) {
         return Err("a line names somebody, a number or a date that its sentences do not name");
     }
     Ok(WrittenLine { text: text.to_owned(), rests })

@@ -61,12 +61,11 @@ impl Summarizer for ModelSummarizer {
         if tokens_of(text.len()) > budget {
             return Err(unusable("it was longer than was asked for"));
         }
-        let shown: HashSet<String> = previous.iter().chain(parts).flat_map(|part| words(part)).collect();
-        let of = |line: &&str| checked(line).into_iter().find(|word| !shown.contains(word));
-        match lines.iter().find_map(of) {
-            Some(_) => Err(unusable("it named somebody, a number or a date that the texts do not name")),
-            None => Ok(text),
+        let shown: Vec<&str> = previous.into_iter().chain(parts.iter().copied()).collect();
+        if lines.iter().any(|line| made_up(line, &shown)) {
+            return Err(unusable("it named somebody, a number or a date that the texts do not name"));
         }
+        Ok(text)
     }
 }
 
@@ -75,8 +74,14 @@ pub(super) fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '•']).trim()
 }
 
+/// Whether a line has a name, a number or a date that none of the texts has that were shown.
+pub(super) fn made_up(line: &str, shown: &[&str]) -> bool {
+    let shown: HashSet<String> = shown.iter().flat_map(|text| words(text)).collect();
+    checked(line).iter().any(|word| !shown.contains(word))
+}
+
 /// Words in small letters, without what stands around them or possesses them.
-pub(super) fn words(text: &str) -> Vec<String> {
+fn words(text: &str) -> Vec<String> {
     text.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\'' | '’')))
         .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))
         .map(|word| word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word))
@@ -87,7 +92,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// The words of a line that must have been shown: what holds a digit, and what is written large anywhere but at the
 /// beginning of a sentence.
-pub(super) fn checked(line: &str) -> Vec<String> {
+fn checked(line: &str) -> Vec<String> {
     let mut begins = true;
     let mut found = Vec::new();
     for word in line.split_whitespace() {

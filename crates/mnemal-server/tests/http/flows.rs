@@ -314,6 +314,13 @@ async fn a_knowledge_base_is_a_space() {
     kb("POST", "/ingest", json!({"kb_name": "notes", "text": "The meeting is on Friday.", "source": "mail"}))
         .await
         .of(202);
+    let listed = kb("GET", "/notes/memories", Value::Null).await.of(200)["items"].clone();
+    assert_eq!(
+        (&listed[0]["summary"], &listed[0]["source"], &listed[0]["producer"]),
+        (&json!("The meeting is on Friday."), &json!("mail"), &json!("dream/digests")),
+        "a text that was read in is a memory: {listed}"
+    );
+    assert!(listed[0]["topics"].is_array() && listed[0]["importance"].as_f64() > Some(0.5), "{listed}");
     kb("POST", "/consolidate", json!({"kb_name": "notes"})).await.of(202);
     let stored = api.as_key(
         &api.local,

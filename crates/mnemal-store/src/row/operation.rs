@@ -35,6 +35,7 @@ enum DeedRow {
     Summarize { node: String, of: Vec<(String, u32, u32)>, rests: Vec<Vec<u32>> },
     Prefer { turn: String, quote: (u32, u32) },
     Assess { turns: Vec<String>, score: u8 },
+    Digest { from: Vec<String>, entities: Vec<String>, filed: FiledRow },
     Cardinality { predicate: String, cardinality: String },
     Suggest { one: String, into: String },
 }
@@ -82,6 +83,9 @@ pub(crate) fn write(operation: &Operation) -> Result<String> {
             DeedRow::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
         }
         Deed::Assess { turns, score } => DeedRow::Assess { turns: texts(turns), score: *score },
+        Deed::Digest { from, entities, filed } => {
+            DeedRow::Digest { from: texts(from), entities: entities.clone(), filed: filed_row(filed) }
+        }
         Deed::Cardinality { predicate, cardinality } => DeedRow::Cardinality {
             predicate: predicate.as_str().to_owned(),
             cardinality: cardinality.as_str().to_owned(),
@@ -132,6 +136,9 @@ pub(crate) fn read(json: &str) -> Result<Operation> {
             Deed::Prefer { turn: named(turn.parse())?, quote: Span { start, end } }
         }
         DeedRow::Assess { turns, score } => Deed::Assess { turns: ids(&turns)?, score },
+        DeedRow::Digest { from, entities, filed } => {
+            Deed::Digest { from: ids(&from)?, entities, filed: filed_of(filed)? }
+        }
         DeedRow::Cardinality { predicate, cardinality } => Deed::Cardinality {
             predicate: named(Predicate::new(predicate))?,
             cardinality: known(Cardinality::from_name(&cardinality))?,

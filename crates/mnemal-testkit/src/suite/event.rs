@@ -242,7 +242,8 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         Deed::Retire { notes: two(), into: Some(EventId(5)) },
         Deed::Retire { notes: two(), into: None },
         Deed::Refine { note: EventId(3), filed: filed.clone() },
-        Deed::Infer { from: two(), kind: LearningKind::Insight, filed },
+        Deed::Infer { from: two(), kind: LearningKind::Insight, filed: filed.clone() },
+        Deed::Digest { from: two(), entities: vec!["Ada Berg".to_owned()], filed },
         Deed::Compress { turns: two() },
         Deed::Claim { turn: EventId(3), claims: pointed()? },
         Deed::Summarize {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use mnemal_core::{Error, InstallationKey, LanguageModel, Predicate, Result};
 use mnemal_events::Cleaner;
 use mnemal_extract::predicate;
-use mnemal_providers::{Instructions, ModelAppraiser, ModelClaims, ModelJudge, ModelSummarizer, ModelWriter};
+use mnemal_providers::{
+    Instructions, ModelAppraiser, ModelClaims, ModelDigests, ModelJudge, ModelSummarizer, ModelWriter,
+};
 use mnemal_store::Stores;
 
 use super::{Builder, log_settings};
@@ -74,6 +76,7 @@ impl Builder {
             condenser: Arc::new(ModelSummarizer::new(
                 self.instructions("summarize.md", Instructions::summarize())?,
             )),
+            digester: Arc::new(ModelDigests::new(self.instructions("digest.md", Instructions::digest())?)),
             writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
             judge: Arc::new(ModelJudge::new(self.instructions("judge.md", Instructions::judge())?)),
             appraiser: Arc::new(ModelAppraiser::new(

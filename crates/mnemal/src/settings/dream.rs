@@ -22,6 +22,11 @@ pub struct DreamSettings {
     pub insights: Option<bool>,
     /// Whether a language model, where there is one, says what the notes of an insight show together.
     pub insights_by_model: bool,
+    /// Whether each text that is read in gets a digest, a note that says it in short; without it, those of always-on spaces do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digests: Option<bool>,
+    /// Whether a language model, where there is one, makes the digests.
+    pub digests_by_model: bool,
     /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
     pub leftovers: bool,
     /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
@@ -54,6 +59,8 @@ pub enum DreamSchedule {
 const INTERVAL_MINS: u32 = 30;
 /// Source: GB-38.
 const INSIGHTS_BY_MODEL: bool = true;
+/// Source: GB-29.
+const DIGESTS_BY_MODEL: bool = true;
 /// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
 const LEFTOVERS: bool = true;
 
@@ -72,6 +79,8 @@ impl Default for DreamSettings {
             interval_mins: INTERVAL_MINS,
             insights: None,
             insights_by_model: INSIGHTS_BY_MODEL,
+            digests: None,
+            digests_by_model: DIGESTS_BY_MODEL,
             leftovers: LEFTOVERS,
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,

@@ -26,7 +26,7 @@ pub struct LlmSettings {
     /// Most tokens of a space in any 24 hours, both ways.
     pub max_tokens_per_day: u32,
     /// A folder with instructions in the place of the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`,
-    /// `appraise.md`, `insight.md`, `summarize.md`. A file that is not there leaves the built-in instructions.
+    /// `appraise.md`, `insight.md`, `digest.md`, `summarize.md`. A file that is not there leaves the built-in instructions.
     pub instructions: String,
 }
 

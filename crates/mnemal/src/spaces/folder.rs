@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use mnemal_core::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
+use crate::AlwaysOn;
+
 /// What a database's name ends with.
 const DATABASE: &str = ".db";
 /// What the name of a marker ends with.
@@ -29,6 +31,11 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
+    /// Whether it makes its space always-on.
+    pub(crate) fn always_on(&self) -> AlwaysOn {
+        if self.is_on { AlwaysOn::Yes } else { AlwaysOn::No }
+    }
+
     fn read(text: &str) -> Self {
         let mut marker = Self { is_on: true, ..Self::default() };
         for (name, value) in text.lines().filter_map(|line| line.split_once('=')) {

@@ -2,14 +2,14 @@
 //! a space, which no bot has for itself: the header `X-Bot-Id` is refused.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 use hyper::Method;
 use mnemal::{AlwaysOn, Memory};
 use mnemal_core::{
-    AsOf, Cursor, Decision, Event, EventFilter, EventId, EventKind, Learning, LearningFilter, LearningKind,
-    Scored, Selector, SpaceId, Timestamp, Within, Zone,
+    AsOf, Cursor, Decision, Deed, Event, EventFilter, EventId, EventKind, Learning, LearningFilter,
+    LearningKind, Scored, Selector, SpaceId, Timestamp, Within, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,7 +128,7 @@ struct KbNameForm {
 struct KbMemoryForm {
     /// Its id.
     id: String,
-    /// The words.
+    /// The words; of a text that was read in, what it says in short.
     summary: String,
     /// Who and what its words name.
     entities: Vec<String>,
@@ -136,8 +136,12 @@ struct KbMemoryForm {
     topics: Vec<String>,
     /// 0 to 1.
     importance: f32,
-    /// `chat` for what was learnt from talk, `api` for what was stored as it is.
-    source: &'static str,
+    /// `chat` for what was learnt from talk, `api` for what was stored as it is; for a text that was read in, the file or what
+    /// was given as its source.
+    source: String,
+    /// What made the summary, where it is not the words themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    producer: Option<String>,
     /// Whether insights were looked for in it.
     is_consolidated: bool,
     /// When it was stored.
@@ -213,12 +217,13 @@ fn list(call: &Call) -> Result<Reply, Problem> {
 async fn ingest(call: Call) -> Result<Reply, Problem> {
     let KbIngestForm { kb_name, text, source } = call.body()?;
     let call = inside(call, &kb_name)?;
-    let reply = Box::pin(work::begin_ingest(&call, work::IngestForm { text, source, title: None })).await?;
+    let form = work::IngestForm { text, source, title: None }.checked()?;
     // What texts are read into is always on; one user's text decides nothing for the others.
     if call.user.is_none() {
+        call.memory_or_new().await?;
         call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
     }
-    Ok(reply)
+    Box::pin(work::begin_ingest(&call, form)).await
 }
 
 async fn consolidate(call: Call) -> Result<Reply, Problem> {
@@ -269,17 +274,63 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     let held = Held::of(&memory, now).await?;
     let (rows, next_cursor) = page.cut(&memory, held.memories);
     let consolidated = memory.engine().consolidated(&rows).await?;
-    let items = rows.iter().map(|row| KbMemoryForm {
-        id: row.id.to_string(),
-        summary: row.content.clone(),
-        entities: mnemal::named_in(&row.content),
-        topics: row.topics.clone(),
-        importance: row.importance.get(),
-        source: if row.signal.is_some() { "chat" } else { "api" },
-        is_consolidated: consolidated.contains(&row.id),
-        created_at: row.created_at.to_string(),
+    let texts = Texts::of(&memory, &rows).await?;
+    let items = rows.iter().map(|row| {
+        let (digest, words) = (texts.digest(row), || mnemal::named_in(&row.content));
+        let topics = row.topics.iter().cloned().chain(row.tags.iter().map(ToString::to_string));
+        KbMemoryForm {
+            id: row.id.to_string(),
+            summary: row.content.clone(),
+            entities: digest.as_ref().map_or_else(words, |digest| digest.entities.clone()),
+            topics: digest.as_ref().map_or_else(|| topics.collect(), |digest| digest.topics.clone()),
+            importance: row.importance.get(),
+            source: digest.as_ref().map_or_else(
+                || if row.signal.is_some() { "chat" } else { "api" }.to_owned(),
+                |digest| digest.source.clone(),
+            ),
+            producer: digest.map(|digest| digest.producer),
+            is_consolidated: consolidated.contains(&row.id),
+            created_at: row.created_at.to_string(),
+        }
     });
     Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
+}
+
+/// The events on which some memories rest.
+struct Texts(HashMap<EventId, Event>);
+
+/// What is known of a text that was read in.
+struct DigestOf {
+    entities: Vec<String>,
+    topics: Vec<String>,
+    source: String,
+    producer: String,
+}
+
+impl Texts {
+    async fn of(memory: &Memory, rows: &[Learning]) -> Result<Self, Problem> {
+        let maker =
+            |row: &Learning| row.sources.iter().take(2).map(|source| source.event).collect::<Vec<_>>();
+        let ids: HashSet<EventId> = rows.iter().flat_map(maker).collect();
+        let ids: Vec<EventId> = ids.into_iter().collect();
+        let events = if ids.is_empty() { Vec::new() } else { memory.events(&ids).await? };
+        Ok(Self(events.into_iter().map(|event| (event.id, event)).collect()))
+    }
+
+    fn digest(&self, row: &Learning) -> Option<DigestOf> {
+        let mut sources = row.sources.iter().filter_map(|source| self.0.get(&source.event));
+        let made = sources.next()?.kept()?;
+        let EventKind::Operation(operation) = &made.kind else { return None };
+        let Deed::Digest { entities, filed, .. } = &operation.deed else { return None };
+        let part = sources.next().and_then(Event::kept);
+        let field = |name| part.and_then(|part| part.metadata.get(name));
+        Some(DigestOf {
+            entities: entities.clone(),
+            topics: filed.tags.iter().map(ToString::to_string).collect(),
+            source: field("source").or_else(|| field("file")).cloned().unwrap_or_else(|| "api".to_owned()),
+            producer: operation.producer.id.clone(),
+        })
+    }
 }
 
 async fn insights(call: Call) -> Result<Reply, Problem> {

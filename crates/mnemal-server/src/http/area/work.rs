@@ -158,11 +158,16 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
     Box::pin(begin_ingest(&call, form)).await
 }
 
+impl IngestForm {
+    /// Refuses a text that says nothing.
+    pub(super) fn checked(self) -> Result<Self, Problem> {
+        if self.text.trim().is_empty() { Err(Problem::invalid("text is empty")) } else { Ok(self) }
+    }
+}
+
 /// Reads a text in; when it answers, the text can be recalled.
 pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply, Problem> {
-    if form.text.trim().is_empty() {
-        return Err(Problem::invalid("text is empty"));
-    }
+    let form = form.checked()?;
     let memory = call.memory_or_new().await?;
     let hash: [u8; 32] = Sha256::digest(form.text.as_bytes()).into();
     let name = form.title.or_else(|| form.source.clone()).unwrap_or_else(|| "text".to_owned());

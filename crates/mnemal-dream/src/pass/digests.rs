@@ -1,0 +1,263 @@
+//! What texts say in short that were read in.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemal_core::{
+    AgentId, BackgroundPermit, Book, Category, Completion, Consultant, Cursor, Deed, Digest, ErrorKind,
+    Event, EventFilter, EventId, EventKind, EventStore, Filed, Importance, LedgerLine, LedgerStore, Looked,
+    MOST_NAMED, MOST_PARTS, ModelDigester, NewEvent, Operation, Pass, Producer, PromptHash, Proposal, Result,
+    Role, SessionId, Slot, Tag, Timestamp, UserId, Within,
+};
+
+use super::read_through;
+use crate::dreamer::line;
+use crate::history::{History, same};
+
+/// Texts of which one cycle makes digests, the oldest first. Source: GB-33, 20 memories.
+const AT_ONCE: usize = 20;
+/// Bytes of a text that are read for a digest, from its start. Source: own choice, about 6,000 tokens.
+const READ: usize = 24_000;
+/// Where digests are filed.
+const DOCUMENTS: &str = "documents";
+/// Events that are looked through at once. Source: own default.
+const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
+
+/// Says by rule what a text says in short.
+pub trait Digester: std::fmt::Debug + Send + Sync + 'static {
+    /// Returns the digest of a text that was written at a moment; `None` where it says nothing.
+    fn digest(&self, text: &str, at: Timestamp) -> Option<Digest>;
+}
+
+/// A model that makes digests.
+#[derive(Clone, Debug)]
+pub struct DigestWriter {
+    /// Who is asked.
+    pub consultant: Consultant,
+    /// What asks and reads.
+    pub writer: Arc<dyn ModelDigester>,
+}
+
+/// Makes a digest of each text that was read in: files, and what a host handed over.
+///
+/// It follows the log: a text of which something new came since is read from its start, up to 24,000 bytes. Its digest is a note
+/// with names, topics and importance that rests on the parts of the text and goes with any of them; then what is left is read
+/// again. Where a model writes, an answer that cannot be used, or none, leaves what the rules make.
+#[derive(Clone, Debug)]
+pub struct Digests {
+    /// The log.
+    pub events: Arc<dyn EventStore>,
+    /// How far it was read; without it a cycle begins at the start of the log.
+    pub ledger: Slot<dyn LedgerStore>,
+    /// Makes digests by rule.
+    pub digester: Arc<dyn Digester>,
+    /// Who writes; `None` leaves it to rules.
+    pub writer: Option<DigestWriter>,
+}
+
+/// What tells texts from each other: where a text lies, and whose it is.
+type Text = (SessionId, Option<UserId>, Option<AgentId>);
+
+/// Texts of which something is new, in the order in which they came.
+#[derive(Debug, Default)]
+struct Stretch {
+    texts: Vec<Text>,
+    through: Cursor,
+    has_more: bool,
+}
+
+impl Digests {
+    /// The name of the pass, in the ledger too.
+    pub const NAME: &str = "digests";
+
+    /// Whether something was read in behind its position.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log or the ledger does not answer.
+    pub async fn is_due(&self) -> Result<bool> {
+        let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
+        let newest = self.events.latest(&read, NonZeroUsize::MIN).await?.pop();
+        let after = read_through(&self.ledger, Self::NAME).await?;
+        Ok(newest.is_some_and(|event| Cursor(Some(event.seq)) > after))
+    }
+
+    /// Returns the line of the ledger that has all texts looked at again, of which digests were forgotten.
+    pub fn again(at: Timestamp) -> LedgerLine {
+        line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
+    }
+
+    /// Returns the texts without a digest of which something came behind a position.
+    async fn stretch(&self, after: Cursor, known: &Known) -> Result<Stretch> {
+        let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
+        let head = self.events.head().await?;
+        let mut stretch = Stretch { through: after, ..Stretch::default() };
+        loop {
+            let page = self.events.scan(&read, stretch.through, PAGE).await?;
+            if page.is_empty() {
+                stretch.through = stretch.through.max(head);
+                return Ok(stretch);
+            }
+            for event in page {
+                let Some(kept) = event.kept() else { continue };
+                let text = (kept.session.clone(), kept.user.clone(), kept.agent.clone());
+                if is_part(kept) && !known.has(event.id) && !stretch.texts.contains(&text) {
+                    if stretch.texts.len() == AT_ONCE {
+                        stretch.has_more = true;
+                        return Ok(stretch);
+                    }
+                    stretch.texts.push(text);
+                }
+                stretch.through = Cursor(Some(event.seq));
+            }
+        }
+    }
+
+    /// Returns the parts of a text, in its order.
+    async fn parts(&self, (session, user, agent): &Text) -> Result<Vec<Event>> {
+        let of_text = EventFilter {
+            session: Within::Only(session.clone()),
+            roles: Within::Only(vec![Role::Document]),
+            ..EventFilter::live()
+        };
+        let (mut parts, mut after) = (Vec::new(), Cursor::START);
+        while parts.len() < MOST_PARTS {
+            let page = self.events.scan(&of_text, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            let is_of_text = |event: &Event| {
+                event.kept().is_some_and(|kept| is_part(kept) && kept.user == *user && kept.agent == *agent)
+            };
+            parts.extend(page.into_iter().filter(is_of_text));
+        }
+        parts.truncate(MOST_PARTS);
+        Ok(parts)
+    }
+
+    /// Returns the digest of a text, and who made it; `None` where it says nothing.
+    async fn digest(
+        &self,
+        permit: &mut BackgroundPermit,
+        writer: &mut Option<&DigestWriter>,
+        parts: &[Event],
+    ) -> Result<Option<Proposal>> {
+        let from: Vec<EventId> = parts.iter().map(|part| part.id).collect();
+        let text = whole(parts);
+        let at = parts.iter().filter_map(Event::kept).map(|part| part.occurred_at).max();
+        if let Some(by) = *writer {
+            let prompt = by.writer.prompt(&text);
+            let hash = PromptHash::of(by.consultant.model.model(), &prompt);
+            let read = |completion: &Completion| by.writer.parse(&text, completion);
+            match by.consultant.ask(permit, &prompt, &from, read).await {
+                Ok(digest) => {
+                    let producer = by.consultant.producer(&by.writer.producer());
+                    let mut proposal = proposal(parts, digest, producer, "a model says what a text says")?;
+                    proposal.operation.prompt = Some(hash);
+                    return Ok(Some(proposal));
+                }
+                // A model that does not answer is not asked again in this cycle; an answer that cannot be used concerns its text
+                // alone.
+                Err(error) if error.kind() != ErrorKind::Unsupported => *writer = None,
+                Err(_) => {}
+            }
+        }
+        let producer = Producer { id: format!("dream/{}", Self::NAME), version: 1 };
+        let digest = self.digester.digest(&text, at.unwrap_or(Timestamp::EPOCH));
+        digest.map(|digest| proposal(parts, digest, producer, "a text was read in")).transpose()
+    }
+}
+
+#[async_trait]
+impl Pass for Digests {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+        let after = read_through(&self.ledger, Self::NAME).await?;
+        let known = Known::of(&History::read(self.events.as_ref()).await?);
+        let stretch = self.stretch(after, &known).await?;
+        let mut looked = Looked {
+            through: Some(stretch.through),
+            waiting: u64::from(stretch.has_more),
+            ..Looked::default()
+        };
+        let mut writer = self.writer.as_ref();
+        for text in &stretch.texts {
+            let parts = self.parts(text).await?;
+            let deed = deed(&parts, Vec::new(), Vec::new(), Importance::DEFAULT)?;
+            if !parts.is_empty() && !known.is_said(&deed) {
+                looked.proposals.extend(self.digest(permit, &mut writer, &parts).await?);
+            }
+        }
+        Ok(looked)
+    }
+}
+
+/// Which digests there are, and which a person took back.
+#[derive(Debug)]
+struct Known {
+    of_parts: BTreeMap<EventId, usize>,
+    said: Vec<u128>,
+}
+
+impl Known {
+    fn of(history: &History) -> Self {
+        let mut known =
+            Self { of_parts: BTreeMap::new(), said: history.taken_back.iter().copied().collect() };
+        for (_, deed) in &history.operations {
+            if let Deed::Digest { from, .. } = deed {
+                known.said.push(same(deed));
+                known.of_parts.extend(from.iter().map(|part| (*part, from.len())));
+            }
+        }
+        known
+    }
+
+    /// Whether a digest rests on a part.
+    fn has(&self, part: EventId) -> bool {
+        self.of_parts.contains_key(&part)
+    }
+
+    /// Whether there is a digest of just these parts, or a person took it back.
+    fn is_said(&self, deed: &Deed) -> bool {
+        self.said.contains(&same(deed))
+    }
+}
+
+/// Whether an event is a part of a text that was read in, and not a line that says what a file is.
+fn is_part(kept: &NewEvent) -> bool {
+    let place = kept.metadata.get("chunk").and_then(|chunk| chunk.split('/').next());
+    kept.kind == EventKind::Document && place.is_some_and(|place| place != "0")
+}
+
+/// Returns what the parts of a text say together, up to as much as is read.
+fn whole(parts: &[Event]) -> String {
+    let mut text = String::new();
+    for part in parts.iter().filter_map(Event::kept) {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&part.content);
+        if text.len() >= READ {
+            text.truncate(text.floor_char_boundary(READ));
+            break;
+        }
+    }
+    text
+}
+
+fn deed(parts: &[Event], entities: Vec<String>, tags: Vec<Tag>, importance: Importance) -> Result<Deed> {
+    let filed = Filed { category: Category::new(DOCUMENTS)?, tags, importance };
+    Ok(Deed::Digest { from: parts.iter().map(|part| part.id).collect(), entities, filed })
+}
+
+fn proposal(parts: &[Event], digest: Digest, producer: Producer, because: &str) -> Result<Proposal> {
+    let mut entities = digest.entities;
+    entities.truncate(MOST_NAMED);
+    let deed = deed(parts, entities, digest.topics, digest.importance)?;
+    let shown = deed.names();
+    let operation = Operation { deed, producer, prompt: None, shown, because: because.to_owned() };
+    Ok(Proposal { operation, text: digest.text })
+}
