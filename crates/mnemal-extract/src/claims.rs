@@ -101,6 +101,11 @@ impl<'d> Claims<'d> {
         Self { asked, ..self }
     }
 
+    /// Begins a note, which may call the user "the user".
+    pub(crate) fn of_note(self) -> Self {
+        Self { memory: self.memory.of_note(), ..self }
+    }
+
     /// Leaves the scores as the rules give them.
     pub(crate) fn unweighed(self) -> Self {
         Self { is_weighed: false, ..self }
@@ -193,9 +198,12 @@ impl<'d> Claims<'d> {
             }
             let is_group = slots.subject.is_some_and(|at| rules.subjects.is_group(reading, at));
             let of_speaker = (Subject::Speaker, if is_group { How::Group } else { How::Speaker });
-            let of_whom = if rule.is_of_owner { sentence.owner(&slots) } else { Some(of_speaker) };
-            let Some((subject, how)) = of_whom else { continue };
-            let slots = if rule.is_of_owner { Slots { topic: None, role: None, ..slots } } else { slots };
+            let of_whom = if rule.is_of_owner {
+                sentence.owner(rule, &slots)
+            } else {
+                Some((of_speaker.0, of_speaker.1, slots))
+            };
+            let Some((subject, how, slots)) = of_whom else { continue };
             let found = Match { rule, slots, subject, how, said: at..at };
             if self.claim(sentence, &found, taken) && !rule.is_beside {
                 return;

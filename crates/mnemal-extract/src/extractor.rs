@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use mnemal_core::{
-    Act, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer, RuleId,
-    Span, Support, Utterance, WorldTime, named_id,
+    Act, Decision, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer,
+    RuleId, Span, Subject, Support, Utterance, WorldTime, named_id,
 };
 use mnemal_text::sentences;
 
@@ -13,6 +13,7 @@ use crate::authorship::OwnWords;
 use crate::claims::Claims;
 use crate::claims::answer::Asked;
 use crate::claims::hints::{Hints, TimeSpan};
+use crate::claims::subjects::SubjectWords;
 use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::language::{Pack, language};
@@ -20,7 +21,7 @@ use crate::names::mentions;
 use crate::word::Word;
 
 /// Counts up with every change of packs or code that changes what is found.
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 /// Words of the longest text that is read. Source: EXTRACTION 4.0.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that are surely more than the most words. Source: own choice, 20 a word.
@@ -84,6 +85,9 @@ impl RuleExtractor {
         let is_mixed = code != "en" || !text.is_ascii();
         let times = times(said, text, DateRules::built_in(code));
         let mut claims = Claims::new(&self.disabled).answering(asked.and_then(Asked::read));
+        if is_note(said) {
+            claims = claims.of_note();
+        }
         if self.is_unweighed {
             claims = claims.unweighed();
         }
@@ -125,6 +129,23 @@ impl RuleExtractor {
         }
         extraction.remarks.extend(claims.dropped.lines());
         extraction.facts = claims.facts;
+    }
+
+    /// Reads a note that was stored on purpose: what it says of somebody with a name, and of the user where it calls him so or is
+    /// his own. An agent's "I" is not known to be anybody; what documents and imports say is not claimed.
+    fn note(&self, event: &Event, said: &NewEvent, extraction: &mut Extraction) {
+        if let Some(reason) = not_fit(event, said, Level::Agent) {
+            extraction.remarks.push(format!("skipped: {reason}"));
+            return;
+        }
+        self.facts(said, &event.echo, None, extraction);
+        let is_own = event.level == Level::User;
+        extraction.facts.retain(|fact| is_own || matches!(fact.subject, Subject::Named(_)));
+        for fact in &mut extraction.facts {
+            if matches!(&fact.subject, Subject::Named(name) if name == SubjectWords::TOLD_USER) {
+                fact.subject = Subject::Speaker;
+            }
+        }
     }
 
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
@@ -200,7 +221,9 @@ impl Extractor for RuleExtractor {
             return extraction;
         };
         extraction.mentions = mentions(&said.content, utterance.known);
-        if let Some(reason) = not_eligible(utterance.event, said) {
+        if is_note(said) {
+            self.note(utterance.event, said, &mut extraction);
+        } else if let Some(reason) = not_eligible(utterance.event, said) {
             extraction.remarks.push(format!("skipped: {reason}"));
         } else {
             self.facts(said, &utterance.event.echo, asked(said, utterance), &mut extraction);
@@ -212,14 +235,25 @@ impl Extractor for RuleExtractor {
     }
 }
 
+/// Whether an event keeps a note.
+fn is_note(said: &NewEvent) -> bool {
+    matches!(said.kind, EventKind::Decision(Decision::Remember(_)))
+}
+
 /// Returns why an event gives no claims.
 pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
+    if !matches!(said.kind, EventKind::UserMessage) {
+        return Some("not said by a person");
+    }
+    not_fit(event, said, Level::User)
+}
+
+/// Returns why a text of somebody is not read for claims: his level is below the least, or it is no prose.
+fn not_fit(event: &Event, said: &NewEvent, least: Level) -> Option<&'static str> {
     let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
     // A word has a byte and one beside it.
     let may_have_many = said.content.len() > 2 * MOST_WORDS;
-    if !matches!(said.kind, EventKind::UserMessage) {
-        Some("not said by a person")
-    } else if event.level != Level::User {
+    if event.level < least {
         Some("not of the user's level")
     } else if event.quarantined.is_some() {
         Some("quarantined")

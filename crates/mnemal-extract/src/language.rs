@@ -30,6 +30,8 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
         concat!(
             include_str!("../packs/en/measured.toml"),
             "\n",
+            include_str!("../packs/en/claims_kin.toml"),
+            "\n",
             include_str!("../packs/en/claims_free.toml"),
             "\n",
             include_str!("../packs/en/claims_work.toml"),
@@ -46,27 +48,57 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
     (
         "de",
         include_str!("../packs/de/gates.toml"),
-        concat!(include_str!("../packs/de/claims.toml"), "\n", include_str!("../packs/de/claims_life.toml")),
+        concat!(
+            include_str!("../packs/de/claims_kin.toml"),
+            "\n",
+            include_str!("../packs/de/claims.toml"),
+            "\n",
+            include_str!("../packs/de/claims_life.toml")
+        ),
     ),
     (
         "fr",
         include_str!("../packs/fr/gates.toml"),
-        concat!(include_str!("../packs/fr/claims.toml"), "\n", include_str!("../packs/fr/claims_life.toml")),
+        concat!(
+            include_str!("../packs/fr/claims_kin.toml"),
+            "\n",
+            include_str!("../packs/fr/claims.toml"),
+            "\n",
+            include_str!("../packs/fr/claims_life.toml")
+        ),
     ),
     (
         "es",
         include_str!("../packs/es/gates.toml"),
-        concat!(include_str!("../packs/es/claims.toml"), "\n", include_str!("../packs/es/claims_life.toml")),
+        concat!(
+            include_str!("../packs/es/claims_kin.toml"),
+            "\n",
+            include_str!("../packs/es/claims.toml"),
+            "\n",
+            include_str!("../packs/es/claims_life.toml")
+        ),
     ),
     (
         "pt",
         include_str!("../packs/pt/gates.toml"),
-        concat!(include_str!("../packs/pt/claims.toml"), "\n", include_str!("../packs/pt/claims_life.toml")),
+        concat!(
+            include_str!("../packs/pt/claims_kin.toml"),
+            "\n",
+            include_str!("../packs/pt/claims.toml"),
+            "\n",
+            include_str!("../packs/pt/claims_life.toml")
+        ),
     ),
     (
         "zh",
         include_str!("../packs/zh/gates.toml"),
-        concat!(include_str!("../packs/zh/claims.toml"), "\n", include_str!("../packs/zh/claims_life.toml")),
+        concat!(
+            include_str!("../packs/zh/claims_kin.toml"),
+            "\n",
+            include_str!("../packs/zh/claims.toml"),
+            "\n",
+            include_str!("../packs/zh/claims_life.toml")
+        ),
     ),
 ];
 

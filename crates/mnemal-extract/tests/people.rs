@@ -135,7 +135,7 @@ mod tests {
             "Annas Lehrer heißt Bruno.",
         ] {
             let found = read(text, &[]);
-            assert!(found.facts.is_empty(), "{text}: {:?}", found.facts);
+            assert!(of(&found, "role").is_empty() && of(&found, "name").is_empty(), "{text}: {:?}", found.facts);
         }
         let found = read("My sister's a nurse.", &[]);
         assert_eq!(of(&found, "role").len(), 1, "the sign is a verb there");
@@ -335,5 +335,66 @@ mod tests {
         assert_eq!(names("Ayer llamó Marta. Quizás venga Pablo."), ["Marta", "Pablo"]);
         assert_eq!(names("Voilà Pierre. Hier, j'ai vu Claire."), ["Pierre", "Claire"]);
         assert_eq!(names("Sera called me yesterday and wants the book back."), ["Sera"]);
+    }
+
+    /// Each relation of somebody with a name, as `owner predicate topic object`.
+    fn ties(text: &str) -> Vec<String> {
+        let found = read(text, &[]);
+        let tie = |fact: &ExtractedFact| match &fact.subject {
+            Subject::Named(owner) => Some(format!(
+                "{owner} {} {} {}",
+                fact.predicate.as_str(),
+                fact.object.topic.as_deref().unwrap_or("-"),
+                fact.object.text
+            )),
+            _ => None,
+        };
+        let is_tie = |fact: &&ExtractedFact| {
+            matches!(fact.predicate.as_str(), "relative" | "partner" | "knows")
+                && fact.object.kind == Some(EntityKind::Person)
+        };
+        found.facts.iter().filter(is_tie).filter_map(tie).collect()
+    }
+
+    // proves: NB-29 ("X is Y's Z")
+    #[test]
+    fn who_is_whose_relative_or_manager_ties_two_names() {
+        for (text, tie) in [
+            ("John is Mary's brother.", "Mary relative brother John"),
+            ("Bob is Alice's manager.", "Alice knows manager Bob"),
+            ("By the way, Priya is Tom's older sister and lives in Leeds.", "Tom relative sister Priya"),
+            ("Mary's brother is John.", "Mary relative brother John"),
+            ("Robert is Anna's husband.", "Anna partner - Robert"),
+            ("Johns Schwester heißt Anna.", "John relative sister Anna"),
+            ("John ist Marys Bruder.", "Mary relative brother John"),
+            ("John ist der Bruder von Mary.", "Mary relative brother John"),
+            ("Lukas ist Hans' Bruder.", "Hans relative brother Lukas"),
+            ("John est le frère de Marie.", "Marie relative brother John"),
+            ("Léa est la patronne d'Émile.", "Émile knows boss Léa"),
+            ("John es el hermano de María.", "María relative brother John"),
+            ("O João é o irmão da Maria.", "Maria relative brother João"),
+            ("李雷是韩梅梅的哥哥。", "韩梅梅 relative brother 李雷"),
+        ] {
+            assert_eq!(ties(text), [tie], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_asked_or_supposed_ties_nobody() {
+        for text in [
+            "John is not Mary's brother.",
+            "Is John Mary's brother?",
+            "If John is Mary's brother, we can ask him.",
+            "John is Mary's brother's friend.",
+            "John ist nicht Marys Bruder.",
+            "Ist John Marys Bruder?",
+            "John n'est pas le frère de Marie.",
+            "¿John es el hermano de María?",
+            "Das ist Mamas Bruder.",
+            "他是我的哥哥。",
+            "John's car is new.",
+        ] {
+            assert_eq!(ties(text), [] as [String; 0], "{text}");
+        }
     }
 }

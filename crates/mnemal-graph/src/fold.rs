@@ -120,6 +120,12 @@ impl Fold {
         (is_new, unknown.into_iter().collect())
     }
 
+    /// Returns whom a conversation named, as far as it was loaded.
+    pub(crate) fn named_in(&self, session: &SessionId) -> BTreeSet<EntityId> {
+        let named = self.sessions.get(session);
+        named.into_iter().flat_map(BTreeMap::keys).map(|id| self.names.canon(*id)).collect()
+    }
+
     /// Takes in what a conversation named.
     pub(crate) fn know_session(&mut self, session: SessionId, rows: &[MentionRow]) {
         let named = self.sessions.entry(session).or_default();
@@ -411,6 +417,8 @@ pub(crate) struct Pending {
     renamed: Option<(EntityId, String)>,
     /// Words of which a person said that they are wrong, or that they hold after all.
     withdrawn: Option<(Vec<Source>, Act)>,
+    /// The note of which this is a new version, as the conversation of its versions.
+    replaced: Option<SessionId>,
 }
 
 impl Pending {
@@ -433,13 +441,17 @@ impl Pending {
     /// Whether a claim rests on what is taken back.
     fn takes_back(&self, support: &Support) -> bool {
         let event = Some(support.source.event);
-        let is_decided = support.is_decided() || support.is_withdrawal();
-        event == self.undone && is_decided || event == self.found_in && support.is_of_model()
+        event == self.undone || event == self.found_in && support.is_of_model()
     }
 
     /// Says what a person decided about words: that they are wrong, or that they hold after all.
     fn withdraw(&mut self, words: &[Source], act: Act) {
         self.withdrawn = (!words.is_empty()).then(|| (words.to_vec(), act));
+    }
+
+    /// Says that what earlier versions of a note say holds no more, unless this one says it again.
+    pub(crate) fn replace(&mut self, versions: &SessionId) {
+        self.replaced = Some(versions.clone());
     }
 
     /// Returns the events whose words a person decided about.

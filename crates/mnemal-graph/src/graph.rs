@@ -64,7 +64,34 @@ impl Graph {
         self.only(who, found, as_of).await
     }
 
-    /// The same, where no part of a name counts: what cannot be taken back touches nobody who is only nearly meant.
+    /// Returns the one whom a question is about: as [`whom`](Self::whom), but a first name that somebody bears of whom nothing else
+    /// is known means the bearer of a full name that has it. "John called", and later "John Smith lives in Bergen": `John` is then
+    /// answered with what is known of John Smith, and nobody is taken for anybody.
+    ///
+    /// # Errors
+    /// As [`whom`](Self::whom); several full names with that part are `Invalid` and listed.
+    pub async fn asked_about(&self, who: &str, as_of: AsOf) -> Result<Entity> {
+        let exact = self.exactly_called(who, as_of).await?;
+        let [only] = exact.as_slice() else { return self.whom(who, as_of).await };
+        if !self.is_bare(only, as_of).await? || who.parse::<EntityId>().is_ok() {
+            return self.whom(who, as_of).await;
+        }
+        let mut full = self.partly_called(who, as_of).await?;
+        full.retain(|entity| entity.id != only.id && entity.kind == EntityKind::Person);
+        if full.is_empty() { self.whom(who, as_of).await } else { self.only(who, full, as_of).await }
+    }
+
+    /// Whether somebody has a first name and nothing else: no role, no second name, no fact.
+    async fn is_bare(&self, entity: &Entity, as_of: AsOf) -> Result<bool> {
+        let has_first_name = entity.kind == EntityKind::Person
+            && entity.roles.is_empty()
+            && !entity.names.is_empty()
+            && entity.names.iter().all(|name| !name.key.contains(' '));
+        Ok(has_first_name && self.about(&[entity.id], as_of).await?.is_empty())
+    }
+
+    /// Returns the same as [`whom`](Self::whom), where no part of a name counts: what cannot be taken back touches nobody who is
+    /// only nearly meant.
     ///
     /// # Errors
     /// As [`whom`](Self::whom).

@@ -126,7 +126,7 @@ impl Memory {
     pub async fn portrait(&self, who: &str, as_of: AsOf) -> Result<Degraded<Portrait>> {
         let mut gaps = Gaps::default();
         let graph = gaps.merge(self.graph().await?);
-        let entity = graph.whom(who, as_of).await?;
+        let entity = graph.asked_about(who, as_of).await?;
         let (facts, past) = (graph.about(&[entity.id], as_of).await?, graph.past(&[entity.id], as_of).await?);
         let company = graph.company(entity.id, as_of).await?;
         let mut rows = graph.parts(entity.id, as_of).await?;

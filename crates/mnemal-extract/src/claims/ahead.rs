@@ -15,19 +15,24 @@ const LONGEST_NAME: usize = 3;
 const LONGEST_UNKNOWN: usize = 2;
 
 impl Sentence<'_, '_> {
-    /// "Emil is my son": the subject is what is told of the speaker.
+    /// "Emil is my son", "Emil is Ada's son": the subject is what is told of the speaker, or of the one whom the pattern names.
     pub(super) fn swapped(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let name = self.swapped_name(found)?;
-        let words = found.said.start..found.slots.own.end;
+        let end = found.slots.topic.as_ref().map_or(0, |owner| owner.end).max(found.slots.own.end);
+        if found.rule.is_last && !self.is_apposed(end) {
+            return Err(Reason::WrongKind);
+        }
+        let words = found.said.start..end;
         let act = self.act(found, words)?;
         let cutter = self.cutter(found.rule);
         let cut = cutter.own(found.said.clone());
-        let of_speaker = Match {
-            subject: Subject::Speaker,
-            slots: found.slots.clone(),
-            said: found.said.clone(),
-            ..*found
+        let (subject, slots) = if found.rule.is_of_owner {
+            let (owner, _, slots) = self.owner(found.rule, &found.slots).ok_or(Reason::WrongSubject)?;
+            (owner, slots)
+        } else {
+            (Subject::Speaker, found.slots.clone())
         };
+        let of_speaker = Match { subject, slots, said: found.said.clone(), ..*found };
         let time = if act == Act::End {
             self.time(found.rule, found.said.start..found.slots.own.end, act)
         } else {

@@ -89,7 +89,7 @@ impl Cutter<'_, '_> {
     /// Returns one object and where the cut is.
     fn one(&self, range: Range<usize>) -> Result<(Cut, usize), Reason> {
         let start = self.start(range.clone());
-        if self.words().is_close && self.reading.break_at(start) > Break::None {
+        if self.words().is_close && start > 0 && self.reading.break_at(start) > Break::None {
             return Err(Reason::EmptyObject);
         }
         let (end, is_long) = self.end(start..range.end);

@@ -327,6 +327,11 @@ impl Search<'_, '_> {
     }
 
     fn topic(&self, rest: &[Part], at: usize, slots: &Slots) -> Option<Slots> {
+        if rest.is_empty()
+            && let Some(name) = name_run(self.reading, at)
+        {
+            return Some(Slots { topic: Some(name), ..slots.clone() });
+        }
         let last = self.reading.next_break(at + 1, Break::Comma).min(at + LONGEST_TOPIC);
         (at + 1..=last).find_map(|end| self.parts(rest, end, Slots { topic: Some(at..end), ..slots.clone() }))
     }

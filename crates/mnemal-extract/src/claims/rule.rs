@@ -63,7 +63,7 @@ pub(crate) enum Whom {
 }
 
 /// The keys of a rule; the README of the packs says what each means.
-const KEYS: [&str; 47] = [
+const KEYS: [&str; 48] = [
     "id",
     "predicate",
     "shape",
@@ -111,6 +111,7 @@ const KEYS: [&str; 47] = [
     "stop",
     "plain",
     "owner",
+    "genitive",
 ];
 
 /// One rule; a flag is off and a list empty where the pack says nothing.
@@ -176,6 +177,8 @@ pub(crate) struct Rule {
     pub(crate) is_plain: bool,
     /// The role or the topic in the pattern is of whom it is told: "l'anniversaire de ma mère est le 3 mai".
     pub(crate) is_of_owner: bool,
+    /// The name of the owner has the ending of one: "Marias Bruder".
+    pub(crate) is_genitive: bool,
     /// Content words that the object needs.
     pub(crate) least: usize,
     /// Words that the object may have.
@@ -298,6 +301,7 @@ impl Rule {
             is_strict: section.flag("strict")?,
             is_plain: section.flag("plain")?,
             is_of_owner: section.flag("owner")?,
+            is_genitive: section.flag("genitive")?,
             least: section.count("least")?.unwrap_or(LEAST),
             most: section.count("most")?,
             topic: section.text("topic")?.map(Into::into),

@@ -90,19 +90,31 @@ impl Sentence<'_, '_> {
         words.iter().any(|word| self.rules.is_of("clausal", &word.lower))
     }
 
-    /// Returns whom the role or the topic of a pattern names: somebody of the speaker's, or somebody with a name.
-    pub(super) fn owner(&self, slots: &Slots) -> Option<(Subject, How)> {
-        if let Some(role) = &slots.role {
-            return Some((Subject::Relation { role: role.to_string(), name: None }, How::Relation));
-        }
-        let words = slots.topic.clone()?;
+    /// Returns of whom a rule tells whose pattern says it, with the slots that are left: the somebody with a name of its topic,
+    /// whose role for him stays, else somebody of the speaker's in its role.
+    pub(super) fn owner(&self, rule: &Rule, slots: &Slots) -> Option<(Subject, How, Slots)> {
+        let Some(words) = slots.topic.clone() else {
+            let subject = Subject::Relation { role: slots.role.as_deref()?.to_owned(), name: None };
+            return Some((subject, How::Relation, Slots { role: None, ..slots.clone() }));
+        };
         let is_one = if self.reading.words.get(words.start)?.lower.chars().any(is_sign) {
             words.clone().all(|at| !self.rules.subjects.is_subject(self.reading.lower(at)))
         } else {
-            name_run(self.reading, words.start).as_ref() == Some(&words)
+            let run = name_run(self.reading, words.start)?;
+            // What he owns has a capital too in German: "Marias Bruder".
+            run == words || rule.is_genitive && words.end < run.end
         };
         let name = self.reading.text.get(self.reading.bytes(&words))?;
-        is_one.then(|| (Subject::Named(name.to_owned()), How::Named))
+        let name = if rule.is_genitive { self.without_case(name, words.end)? } else { name };
+        let is_role = self.rules.subjects.is_role_word(&name.to_lowercase());
+        let slots = Slots { topic: None, ..slots.clone() };
+        (is_one && !is_role).then(|| (Subject::Named(name.to_owned()), How::Named, slots))
+    }
+
+    /// Returns a name without the "s" of an owner, which a name on "s" has not: "Hans' Bruder". `None` where there is neither.
+    fn without_case<'n>(&self, name: &'n str, end: usize) -> Option<&'n str> {
+        let is_marked = self.reading.between(end).is_some_and(|between| between.starts_with(['\'', '\u{2019}']));
+        if is_marked { Some(name) } else { name.strip_suffix('s') }
     }
 
     /// Says whether a word belongs to a time expression.

@@ -90,7 +90,7 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
         is_plain.then_some(())
     };
     is_name(at)?;
-    if reading.break_at(at) >= Break::Strong {
+    if at > 0 && reading.break_at(at) >= Break::Strong {
         return None;
     }
     let end = (at + 1..at + 3).find(|at| is_name(*at).is_none() || reading.break_at(*at) > Break::None);

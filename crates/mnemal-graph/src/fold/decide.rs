@@ -2,7 +2,7 @@
 
 use mnemal_core::{
     Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice, FactDecision,
-    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, Source, Span, Support, Value,
+    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, SessionId, Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
@@ -116,6 +116,9 @@ impl Fold {
 impl Fold {
     /// Returns the claims by which facts follow a decision about a learning that rests on the same words: one for each value.
     pub(super) fn withdrawals(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
+        if let Some(versions) = &pending.replaced {
+            return self.replaced(versions, pending, reading);
+        }
         let Some((sources, act)) = &pending.withdrawn else { return Vec::new() };
         let rests = |one: &Support| sources.iter().any(|source| source.overlaps(one.source));
         // What was never withdrawn needs not be restored.
@@ -124,20 +127,25 @@ impl Fold {
             fact.supports.iter().any(rests) && (*act == Act::Negative || is_rejected)
         };
         let facts = self.facts.values().flat_map(Held::facts).filter(is_concerned);
-        let mark = |fact: &Fact| {
-            let said = fact.supports.iter().find(|one| rests(one))?;
-            Some(Resolved {
-                predicate: fact.predicate.clone(),
-                topic: fact.topic.clone(),
-                support: Support {
-                    rule: RuleId::new(Support::withdrawal_rule()).ok()?,
-                    act: *act,
-                    confidence: Confidence::new(0.0),
-                    ..by_decision((said.subject, &said.object), reading.event, reading.kept)
-                },
+        facts.filter_map(|fact| withdrawal(fact, fact.supports.iter().find(|one| rests(one))?, *act, reading)).collect()
+    }
+
+    /// Returns the claims by which facts that rest on earlier versions of a note alone hold no more, but those that are said again.
+    fn replaced(&self, versions: &SessionId, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
+        let is_said_again = |fact: &Fact| {
+            pending.claims.iter().any(|claim| {
+                claim.predicate == fact.predicate
+                    && self.names.canon(claim.support.subject) == self.names.canon(fact.subject)
+                    && claim.support.object.key() == fact.object.key()
             })
         };
-        facts.filter_map(mark).collect()
+        let is_over = |fact: &&Fact| {
+            fact.superseded.is_none()
+                && fact.supports.iter().all(|one| one.session == *versions && one.source.event != reading.event.id)
+                && !is_said_again(fact)
+        };
+        let facts = self.facts.values().flat_map(Held::facts).filter(is_over);
+        facts.filter_map(|fact| withdrawal(fact, fact.supports.first()?, Act::Negative, reading)).collect()
     }
 }
 
@@ -157,6 +165,20 @@ fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
     let support =
         Support { act, valid_at, invalid_at, ..by_decision((fact.subject, &fact.object), event, kept) };
     Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }
+}
+
+/// Makes the mark by which a fact holds no more, or holds after all; `said` is one of its claims.
+fn withdrawal(fact: &Fact, said: &Support, act: Act, reading: Reading<'_>) -> Option<Resolved> {
+    Some(Resolved {
+        predicate: fact.predicate.clone(),
+        topic: fact.topic.clone(),
+        support: Support {
+            rule: RuleId::new(Support::withdrawal_rule()).ok()?,
+            act,
+            confidence: Confidence::new(0.0),
+            ..by_decision((said.subject, &said.object), reading.event, reading.kept)
+        },
+    })
 }
 
 /// Returns what a decision says of somebody: that it is so, at no named time.

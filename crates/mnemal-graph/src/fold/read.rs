@@ -122,7 +122,9 @@ impl Fold {
             }
             Subject::Named(name) => self.named(name, kind_of(reading.extraction, name), said, so_far)?,
         };
-        if Some(subject) != speaker {
+        // Whom the versions of a note name is how they are found again.
+        let is_note = matches!(reading.kept.kind, EventKind::Decision(_));
+        if Some(subject) != speaker || is_note {
             so_far.pending.mentioned.entry(subject).or_insert(fact.span);
             so_far.scene.with.insert(subject);
         }

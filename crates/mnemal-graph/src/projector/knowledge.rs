@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mnemal_core::{Event, EventId, NewEvent, Role, Seq, SessionId};
+use mnemal_core::{Decision, Event, EventId, EventKind, NewEvent, Role, Seq, SessionId};
 
 use crate::cardinality::Cardinalities;
 use crate::fold::Fold;
@@ -136,6 +136,26 @@ impl Knowledge {
 pub(super) fn readable(event: &Event) -> Option<&NewEvent> {
     let is_speech = matches!(event.role, Role::User | Role::Assistant | Role::Document);
     event.kept().filter(|_| is_speech && event.quarantined.is_none())
+}
+
+/// A note as the graph reads it.
+#[derive(Debug)]
+pub(super) struct Noted {
+    /// What was kept. The versions of a note under a key are a conversation of their own; without a name of a speaker, because
+    /// what a note says of the user is not said of whoever stored it.
+    pub(super) kept: NewEvent,
+    /// Whether it takes the place of earlier ones of its key.
+    pub(super) has_key: bool,
+}
+
+/// Returns the note that an event keeps, if nothing holds it back.
+pub(super) fn noted(event: &Event) -> Option<Noted> {
+    let kept = event.kept().filter(|_| event.quarantined.is_none())?;
+    let EventKind::Decision(Decision::Remember(note)) = &kept.kind else { return None };
+    let session = note.key.as_ref().and_then(|key| SessionId::new(format!("note {}", key.as_str())).ok());
+    let has_key = session.is_some();
+    let session = session.unwrap_or_else(|| kept.session.clone());
+    Some(Noted { kept: NewEvent { session, speaker: None, ..kept.clone() }, has_key })
 }
 
 #[cfg(test)]

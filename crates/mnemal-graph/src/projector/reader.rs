@@ -11,7 +11,7 @@ use mnemal_core::{
     SessionId, Utterance, Within,
 };
 
-use super::knowledge::{BEFORE, Knowledge, readable};
+use super::knowledge::{BEFORE, Knowledge, Noted, noted, readable};
 use crate::fold::{Fold, Pending, Reading};
 use crate::found;
 
@@ -50,6 +50,9 @@ impl Reader {
         broken: &BTreeSet<EventId>,
     ) -> Result<(), Trouble> {
         let is_broken = broken.contains(&event.id);
+        if let Some(note) = noted(event) {
+            return self.note(known, event, &note, producer, is_broken).await;
+        }
         if event.role == Role::Decision {
             return if is_broken { Ok(()) } else { self.decide(known, event, producer).await };
         }
@@ -68,6 +71,35 @@ impl Reader {
         self.weigh(known, reading, pending).await
     }
 
+    /// Takes a note in: whom it names, and what it says of them. Where it is a new version, what only the earlier ones say holds
+    /// no more.
+    #[expect(clippy::fn_params_excessive_bools, reason = "what the caller looked up")]
+    async fn note(
+        &self,
+        known: &mut Knowledge,
+        event: &Event,
+        note: &Noted,
+        producer: &Producer,
+        is_broken: bool,
+    ) -> Result<(), Trouble> {
+        if is_broken {
+            return Ok(());
+        }
+        let names = known.fold.names.gazetteer();
+        let utterance = Utterance { event, before: &[], known: names };
+        let extraction = guarded(|| self.extractor.extract(&utterance)).map_err(|_| Trouble::Unread)?;
+        let reading = Reading { event, kept: &note.kept, extraction: &extraction, producer };
+        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        self.load_company(&mut known.fold, is_new.then_some(&note.kept.session), &unknown, event).await?;
+        let earlier = if note.has_key { known.fold.named_in(&note.kept.session) } else { BTreeSet::new() };
+        let mut pending = guarded(|| known.fold.resolve(reading))?;
+        if !earlier.is_empty() {
+            pending.concern(earlier);
+            pending.replace(&note.kept.session);
+        }
+        self.weigh(known, reading, pending).await
+    }
+
     /// Reads an event with those before it and the names that are known; `None` when that panics.
     fn read(&self, known: &mut Knowledge, event: &Event, kept: &NewEvent) -> Option<Extraction> {
         let (before, names) = known.scene(&kept.session);
@@ -77,9 +109,12 @@ impl Reader {
     /// Whether an event that could not be read can be by now.
     pub(super) async fn can_be_read(&self, known: &Knowledge, id: EventId) -> Result<bool> {
         let Some(event) = self.events.get(&[id]).await?.pop() else { return Ok(false) };
-        let Some(kept) = readable(&event) else { return Ok(false) };
-        let mut before = self.before(&event, kept).await?;
         let gazetteer = known.fold.names.gazetteer();
+        let mut before = match readable(&event) {
+            Some(kept) => self.before(&event, kept).await?,
+            None if noted(&event).is_some() => VecDeque::new(),
+            None => return Ok(false),
+        };
         let before: &[Event] = before.make_contiguous();
         let read = || self.extractor.extract(&Utterance { event: &event, before, known: gazetteer });
         Ok(guarded(read).is_ok())

@@ -270,3 +270,38 @@ fn the_company_of_who_was_merged_tells_who_is_meant_after_a_restart_too() {
     let rows = life.dump();
     assert_eq!(rows, life.rebuilt());
 }
+
+/// Whom a question about a name is about, or the error that lists several.
+fn asked_about(life: &Life, name: &str) -> Result<String, String> {
+    let found = now(life.graph().asked_about(name, AsOf::present(Timestamp::MAX)));
+    found.map(|entity| entity.name).map_err(|error| error.what().to_owned())
+}
+
+// proves: NB-90 (a first name is enough)
+#[test]
+fn a_question_by_a_first_name_finds_the_full_name_however_they_were_said_in_turn() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "John_Smith lives_in Bergen:location");
+    life.say("2020-05-02", "John");
+    assert_eq!(asked_about(&life, "John").unwrap(), "John Smith");
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "a", "John");
+    life.say_in("2020-05-02", "b", "John_Smith lives_in Bergen:location");
+    assert_eq!(asked_about(&life, "john").unwrap(), "John Smith");
+    assert_eq!(asked_about(&life, "John Smith").unwrap(), "John Smith");
+    assert_eq!(now(life.graph().whom("John", AsOf::present(Timestamp::MAX))).unwrap().name, "John");
+}
+
+#[test]
+fn two_of_one_first_name_stay_two_and_a_question_names_both() {
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "a", "John");
+    life.say_in("2020-05-02", "b", "John_Smith lives_in Bergen:location");
+    life.say_in("2020-05-03", "c", "John_Miller lives_in Oslo:location");
+    let several = asked_about(&life, "John").unwrap_err();
+    assert!(several.contains("John Smith") && several.contains("John Miller"), "{several}");
+    let mut life = Life::new();
+    life.say_in("2020-05-01", "a", "John likes tea");
+    life.say_in("2020-05-02", "b", "John_Smith lives_in Bergen:location");
+    assert_eq!(asked_about(&life, "John").unwrap(), "John", "he of whom something is known is himself");
+}

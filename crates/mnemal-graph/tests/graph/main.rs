@@ -21,6 +21,7 @@ mod identity;
 mod intervals;
 mod laws;
 mod lookalikes;
+mod notes;
 mod offers;
 mod renewal;
 mod undo;

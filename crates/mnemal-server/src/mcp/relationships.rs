@@ -82,7 +82,7 @@ pub(super) async fn call(
 }
 
 async fn whom(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf) -> Result<EntityId, Mistake> {
-    match graph.whom(who, as_of).await {
+    match graph.asked_about(who, as_of).await {
         Ok(entity) => Ok(entity.id),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(tell::unknown(memory, who).await),
         Err(error) => Err(error.into()),

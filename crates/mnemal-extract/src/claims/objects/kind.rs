@@ -10,7 +10,10 @@ use crate::claims::rule::Kind;
 use crate::claims::subjects::name_run;
 use crate::clause::Break;
 use crate::dates::number;
+use crate::word::is_sign;
 
+/// Signs of a name in Chinese: one of the family and one or two of the person, or two and two. Source: own choice.
+const SIGNS: std::ops::RangeInclusive<usize> = 2..=4;
 /// The highest age. Source: nobody is known to have lived past 122.
 const OLDEST: u32 = 122;
 
@@ -25,6 +28,7 @@ impl Cutter<'_, '_> {
                 .max_by_key(|run| run.end)
                 .map(|run| run.start..self.with_place(run.end, &words))
                 .or_else(|| self.small_name(&words))
+                .or_else(|| self.name_of_signs(&words))
                 .ok_or(Reason::WrongKind),
             Kind::Place => self.place(words, is_marked),
             Kind::Number => self.number(&words).ok_or(Reason::WrongKind),
@@ -84,6 +88,16 @@ impl Cutter<'_, '_> {
         let is_word = self.content(&(words.start..words.start + 1)) == 1;
         (self.rule.is_explicit && is_small_writer && is_word && words.len() <= 2)
             .then(|| words.start..words.start + 1)
+    }
+
+    /// What stands where somebody is named, in a script without capitals and blanks: "李雷是韩梅梅的哥哥".
+    fn name_of_signs(&self, words: &Range<usize>) -> Option<Range<usize>> {
+        let is_name_sign = |at: usize| {
+            let word = self.reading.lower(at);
+            word.chars().all(is_sign) && !self.rules.subjects.is_subject(word)
+        };
+        (self.rule.is_of_owner && SIGNS.contains(&words.len()) && words.clone().all(is_name_sign))
+            .then(|| words.clone())
     }
 
     /// A place has a capital, is known, or is a thing like a village.

@@ -14,10 +14,17 @@ const LONGEST_NAME: usize = 3;
 /// Who was spoken of, for pronouns.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
+    /// Whether it is a note that is read, in which the user may be called so.
+    is_of_note: bool,
     seen: Vec<(usize, Subject, Gender)>,
 }
 
 impl Memory {
+    /// Begins a note, in which the user may be called so.
+    pub(crate) fn of_note(self) -> Self {
+        Self { is_of_note: true, ..self }
+    }
+
     /// Finds the subjects of a sentence and keeps the persons in mind.
     pub(crate) fn subjects(
         &mut self,
@@ -45,6 +52,14 @@ impl Memory {
                 found.push(single(Subject::Speaker, How::Speaker));
             } else if of.we.holds(word) {
                 found.push(single(Subject::Speaker, How::Group));
+            } else if self.is_of_note
+                && let Some(end) = of.told_user_at(reading, at)
+            {
+                let subject = Subject::Named(SubjectWords::TOLD_USER.to_owned());
+                self.keep(hints.sentence, subject.clone(), Gender::Unknown);
+                found.push(Found { words: at..end, subject, how: How::Named });
+                at = end;
+                continue;
             } else if of.pronoun_gender(&word.lower).is_none()
                 && !of.articles.holds(word)
                 && let Some(person) = hints.person_at(reading, at)

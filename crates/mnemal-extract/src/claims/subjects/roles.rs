@@ -29,6 +29,11 @@ impl SubjectWords {
         self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
     }
 
+    /// Says whether a word is what somebody calls a relative of his own: "mama".
+    pub(crate) fn is_role_word(&self, word: &str) -> bool {
+        self.firsts.iter().any(|(of, first)| matches!(&**of, "kin" | "partner") && **first == *word)
+    }
+
     /// Says whether a role is that of an animal.
     pub(crate) fn is_animal(&self, role: &str) -> bool {
         self.roles.iter().any(|known| &*known.group == "animal" && &*known.name == role)

@@ -2,11 +2,11 @@
 
 use mnemal_core::Result;
 
-use super::Gender;
 use super::roles::Role;
+use super::{Gender, begins};
 use crate::claims::kinds::KindList;
 use crate::clause::Reading;
-use crate::gates::pack::{Words, words};
+use crate::gates::pack::{Words, phrases, words};
 use crate::phrase::Phrases;
 use crate::section::Section;
 
@@ -29,6 +29,10 @@ pub(crate) struct SubjectWords {
     pub(super) appositive: Words,
     /// Words between a role and a name: "Mr".
     pub(super) titles: Words,
+    /// What a note calls the user: "user", "Nutzerin".
+    user: Phrases<()>,
+    /// Articles before that.
+    user_articles: Words,
     pub(crate) skip: Words,
     pub(crate) lead: Words,
     /// Beginnings of a sentence that speak of the speaker without a subject.
@@ -82,6 +86,8 @@ impl SubjectWords {
             articles: list("articles")?,
             appositive: list("appositive")?,
             titles: list("titles")?,
+            user: phrases(section, "user")?,
+            user_articles: list("user_articles")?,
             skip: list("skip")?,
             lead: list("lead")?,
             unsaid: list("unsaid")?,
@@ -121,6 +127,17 @@ impl SubjectWords {
             }
         }
         Ok(read)
+    }
+
+    /// The name of a subject that a note calls the user; nobody has it, because it holds a control character.
+    pub(crate) const TOLD_USER: &'static str = "\u{1f}user";
+
+    /// Returns where what a note calls the user ends, where it stands at the start of a clause.
+    pub(super) fn told_user_at(&self, reading: &Reading<'_>, at: usize) -> Option<usize> {
+        let mut end = None;
+        self.user.find_at(&reading.words, at, |(), places| end = Some(places.end));
+        let article = usize::from(at > 0 && reading.has(at - 1, &self.user_articles));
+        end.filter(|_| begins(reading, self, at - article))
     }
 
     /// Says whether a word is, or begins, a subject.

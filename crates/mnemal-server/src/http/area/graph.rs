@@ -336,7 +336,7 @@ async fn erase(call: Call) -> Result<Reply, Problem> {
 async fn facts_of(call: Call) -> Result<Reply, Problem> {
     let query: WhenQuery = call.query()?;
     let asked = Asked::read(&call, query.as_of.as_deref(), query.believed_at.as_deref()).await?;
-    let id = asked.graph.whom(call.name(1), asked.as_of).await?.id;
+    let id = asked.graph.asked_about(call.name(1), asked.as_of).await?.id;
     let mut facts = asked.graph.about(&[id], asked.as_of).await?;
     match call.operation {
         "entity_edges" => facts.retain(|fact| fact.object.entity().is_some()),
@@ -357,7 +357,7 @@ async fn facts_of(call: Call) -> Result<Reply, Problem> {
 async fn events_of(call: Call) -> Result<Reply, Problem> {
     let query: WhenQuery = call.query()?;
     let asked = Asked::read(&call, query.as_of.as_deref(), query.believed_at.as_deref()).await?;
-    let id = asked.graph.whom(call.name(1), asked.as_of).await?.id;
+    let id = asked.graph.asked_about(call.name(1), asked.as_of).await?.id;
     let mut mentions = asked.graph.mentions(id, asked.as_of).await?;
     mentions.sort_by_key(|mention| (mention.occurred_at, mention.source.event));
     mentions.dedup_by_key(|mention| mention.source.event);
