@@ -41,12 +41,26 @@ pub struct LearningProjector {
     known: Mutex<Option<(Cursor, Fold)>>,
     /// Events that the next transaction takes.
     pace: AtomicUsize,
+    /// Whether anything is learnt beside the notes that somebody stored.
+    learns: bool,
 }
 
 impl LearningProjector {
     /// Folds this log into these rows.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn LearningStore>) -> Self {
-        Self { events, store, known: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE) }
+        Self { events, store, known: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE), learns: true }
+    }
+
+    /// Folds the notes that somebody stored and what was decided about them, and learns nothing from messages and results of
+    /// tools. What was learnt before stays until the rows are made anew.
+    #[must_use]
+    pub fn of_notes_alone(self) -> Self {
+        Self { learns: false, ..self }
+    }
+
+    /// Whether something is learnt from an event, and that is switched off.
+    fn leaves_out(&self, event: &Event) -> bool {
+        !self.learns && (read::is_read(event) || is_result(event))
     }
 
     fn keep(&self, known: Option<(Cursor, Fold)>) -> Option<(Cursor, Fold)> {
@@ -109,7 +123,7 @@ impl LearningProjector {
         self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
         let mut dead = Vec::new();
-        for (place, event) in (before.len()..).zip(batch) {
+        for (place, event) in (before.len()..).zip(batch).filter(|(_, event)| !self.leaves_out(event)) {
             dead.extend(taken_in(&mut fold, event, &scene(&stretch, place)));
         }
         let delta = fold.rows.take_delta();

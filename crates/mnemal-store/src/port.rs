@@ -6,6 +6,7 @@ pub(crate) mod learning;
 pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod log;
+pub(crate) mod look_over;
 pub(crate) mod model;
 pub(crate) mod newest;
 pub(crate) mod projection;

@@ -128,6 +128,12 @@ pub(crate) static HOLLOW_IF_ERASED: Many = many!(
 /// Empties the summary tree.
 pub(crate) const RESET_SUMMARIES: [&str; 3] =
     ["delete from summary_source", "delete from summary_parent", "delete from summary"];
+/// Drops every receipt, where a part of them is gone.
+pub(crate) const RESET_RECEIPTS: [&str; 2] = ["delete from receipt_source", "delete from receipt"];
+/// Drops what every session was shown, where a part of it is gone.
+pub(crate) const RESET_SEEN: [&str; 2] = ["delete from seen_source", "delete from seen"];
+/// Drops every answer of a language model, where a part of them is gone.
+pub(crate) const RESET_COMPLETIONS: [&str; 2] = ["delete from completion_source", "delete from completion"];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
 /// Removes the dead letters of events that were digested after all.
@@ -223,6 +229,9 @@ pub(crate) fn all() -> Vec<&'static str> {
     ];
     all.extend(RESET_GRAPH);
     all.extend(RESET_SUMMARIES);
+    all.extend(RESET_RECEIPTS);
+    all.extend(RESET_SEEN);
+    all.extend(RESET_COMPLETIONS);
     let many = [
         &ERASE_EVENTS,
         &LEAVE_TALLIES,

@@ -7,6 +7,7 @@ mod driver;
 mod file;
 mod known;
 mod look;
+mod mend;
 mod migrate;
 mod open;
 mod open_transaction;

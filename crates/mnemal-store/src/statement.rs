@@ -123,6 +123,25 @@ pub(crate) static ADD_TO_TALLIES: Many = many!(
 pub(crate) const INDEXED: &str =
     "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2 + 0";
 
+/// Whether an event that the index must have stands behind its last block.
+pub(crate) const INDEX_LACKS: &str = "select exists (select 1 from event where indexed = 1 \
+     and seq > coalesce((select max(last_seq) from block), 0))";
+/// Counts of what the sources of a layer name and what there is: they differ where rows were lost.
+pub(crate) const GRAPH_COUNTS: &str = "select (select count(*) from entity) + (select count(*) from fact), \
+     (select count(distinct record) from graph_source)";
+pub(crate) const ORPHANS: &str = "select (select count(*) from entity_name n where not exists \
+     (select 1 from entity e where e.id = n.entity)), (select count(*) from mention m where not exists \
+     (select 1 from entity e where e.id = m.entity))";
+pub(crate) const SUMMARY_ORPHANS: &str = "select count(*) from (select distinct path from summary_source) s \
+     where not exists (select 1 from summary n where n.path = s.path)";
+/// The newest rows of a layer.
+pub(crate) const NEWEST_FACTS: &str = "select id, body from fact order by id desc limit $1 + 0";
+pub(crate) const NEWEST_ENTITIES: &str = "select id, body from entity order by id desc limit $1 + 0";
+pub(crate) const NEWEST_SUMMARIES: &str =
+    "select path, body from summary where body is not null order by path desc limit $1 + 0";
+pub(crate) const NEWEST_ENTRIES: &str = "select body from working order by key desc limit $1 + 0";
+pub(crate) const NEWEST_BLOCKS: &str = "select bytes from block order by first_seq desc limit $1 + 0";
+
 pub(crate) const TOMBSTONES: &str = "select event, body, sentences, at from tombstone order by event";
 pub(crate) static INSERT_TOMBSTONES: Many = many!(
     "insert into tombstone (event, body, sentences, at) values ",
@@ -478,6 +497,15 @@ pub(crate) fn all() -> Vec<&'static str> {
         LATEST_TALLY_OF_DECISIONS,
         SESSIONS,
         INDEXED,
+        INDEX_LACKS,
+        GRAPH_COUNTS,
+        ORPHANS,
+        SUMMARY_ORPHANS,
+        NEWEST_FACTS,
+        NEWEST_ENTITIES,
+        NEWEST_SUMMARIES,
+        NEWEST_ENTRIES,
+        NEWEST_BLOCKS,
         TOMBSTONES,
         BLOCKS,
         BLOCKS_FROM,

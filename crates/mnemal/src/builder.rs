@@ -254,6 +254,7 @@ impl Builder {
             finished => finished?,
         }
         let _behind = engine.fold().await;
+        engine.restore_index().await;
         Ok(engine)
     }
 
@@ -301,11 +302,12 @@ impl Builder {
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
-        let projectors = projectors(&stores);
+        let projectors = projectors(&stores, self.settings.learning.enabled);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor, &self.owner);
         let summary_projector = summary_projector(&stores, language, self.settings.summaries.at_once());
+        let assembles = self.has(Layer::Context);
         Ok(Engine::wired(Wired {
             #[cfg(feature = "sqlite")]
             file: self.file,
@@ -313,7 +315,7 @@ impl Builder {
             insights: AtomicBool::default(),
             settings: self.settings,
             audit: self.audit,
-            assembles: !self.without.contains(&Layer::Context),
+            assembles,
             clock: self.clock,
             key,
             stores,
@@ -402,7 +404,7 @@ impl Builder {
     }
 
     fn has(&self, layer: Layer) -> bool {
-        !self.without.contains(&layer)
+        !self.without.contains(&layer) && self.settings.has_layer(layer)
     }
 
     /// Empties the slots of layers that were taken out.
@@ -667,10 +669,12 @@ fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot
     }
 }
 
-fn projectors(stores: &Stores) -> Vec<Arc<dyn Projector>> {
+#[expect(clippy::fn_params_excessive_bools, reason = "the switch of the settings")]
+fn projectors(stores: &Stores, learns: bool) -> Vec<Arc<dyn Projector>> {
     match (&stores.events, &stores.learnings) {
         (Slot::Filled(events), Slot::Filled(notes)) => {
-            vec![Arc::new(LearningProjector::new(Arc::clone(events), Arc::clone(notes)))]
+            let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
+            vec![Arc::new(if learns { projector } else { projector.of_notes_alone() })]
         }
         _ => Vec::new(),
     }

@@ -107,7 +107,8 @@ impl Engine {
         for (name, passes, limits) in
             [("insights", insights, limits()), ("model", self.model_passes(), seldom)]
         {
-            let is_off = self.settings().dream.schedule == DreamSchedule::Off;
+            let dream = &self.settings().dream;
+            let is_off = !dream.enabled || dream.schedule == DreamSchedule::Off;
             if passes.is_empty() || is_off || !self.is_quiet().await? {
                 continue;
             }

@@ -6,6 +6,7 @@ mod embedding;
 mod extract;
 mod identity;
 mod ingest;
+mod layers;
 mod learning;
 mod llm;
 mod retention;
@@ -25,6 +26,7 @@ pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
 pub use self::extract::{ExtractSettings, Switch};
 pub use self::identity::IdentitySettings;
 pub use self::ingest::IngestSettings;
+pub use self::layers::LayerSettings;
 pub use self::learning::LearningSettings;
 pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::retention::RetentionSettings;
@@ -40,6 +42,8 @@ pub struct Settings {
     pub read_global: bool,
     /// Storage of a space.
     pub storage: StorageSettings,
+    /// Which layers there are.
+    pub layers: LayerSettings,
     /// Many spaces in one process.
     pub spaces: SpacesSettings,
     /// Recall.
@@ -221,6 +225,7 @@ impl Default for Settings {
         Self {
             read_global: READ_GLOBAL,
             storage: StorageSettings::default(),
+            layers: LayerSettings::default(),
             spaces: SpacesSettings::default(),
             recall: RecallSettings::default(),
             embedding: EmbeddingSettings::default(),
@@ -297,6 +302,17 @@ impl Default for ContextShape {
 }
 
 impl Settings {
+    /// Whether there is a layer: it is switched on among the layers, and so is what fills it.
+    pub fn has_layer(&self, layer: mnemal_core::Layer) -> bool {
+        use mnemal_core::Layer;
+        let is_filled = match layer {
+            Layer::Graph => self.extract.enabled,
+            Layer::Summaries => self.summaries.enabled,
+            _ => true,
+        };
+        is_filled && self.layers.has(layer)
+    }
+
     /// Checks ranges, so that building an engine has nothing to refuse.
     ///
     /// # Errors

@@ -71,7 +71,8 @@ impl Engine {
         let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
         let notes = match self.notes(of).await {
             Ok(notes) => notes.len() as u64,
-            Err(error) if error.kind() == ErrorKind::Unsupported => 0,
+            // The state of the layer says that they cannot be read.
+            Err(error) if error.kind() != ErrorKind::Unavailable => 0,
             Err(error) => return Err(error),
         };
         Ok(Stats {
@@ -126,6 +127,11 @@ impl Engine {
         ];
         let mut parts: Vec<Health> =
             parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
+        for (layer, kind) in self.damaged_layers().await {
+            for part in parts.iter_mut().filter(|part| part.layer == layer && part.cause.is_none()) {
+                (part.status, part.cause) = (Status::Degraded, Some(GapCause::Failed(kind)));
+            }
+        }
         // What answers of a damaged file is there, and can only be read.
         let damage = self.damage();
         for part in parts.iter_mut().filter(|part| part.layer == Layer::Events && part.cause.is_none()) {
@@ -134,6 +140,15 @@ impl Engine {
             }
         }
         Ok(HealthReport { parts })
+    }
+
+    /// Returns the layers whose rows were lost or cannot be read, as far as a short look tells; none where there is nothing to look
+    /// at.
+    pub(crate) async fn damaged_layers(&self) -> Vec<(Layer, ErrorKind)> {
+        match self.upkeep() {
+            Ok(upkeep) => upkeep.look_over().await.unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
     }
 
     /// Returns the gap of a file that is known to be damaged: it can only be read.

@@ -272,6 +272,21 @@ impl Engine {
         Ok(receipts.sweep(self.now().plus_micros(-micros)).await?)
     }
 
+    /// Makes the index anew where it lacks the newest events, because its rows were lost: else nothing would be found, and nobody
+    /// told. A failure is told by the state of the layer.
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn restore_index(&self) {
+        let Ok(upkeep) = self.upkeep() else { return };
+        let has_indexer = self.parts().indexer.is_filled();
+        if !has_indexer || !matches!(upkeep.lacks_index().await, Ok(true)) {
+            return;
+        }
+        match self.reindex_damaged().await {
+            Ok(rows) => tracing::warn!(rows, "the index had lost rows and is made anew"),
+            Err(error) => tracing::warn!(error = error.what(), "the index has lost rows"),
+        }
+    }
+
     /// Makes every index block anew that cannot be read or does not hold the rows of its events; returns how many rows
     /// were written. What it cannot repair because an event itself is damaged stays as it is.
     ///

@@ -319,6 +319,57 @@ async fn every_combination_of_absent_layers_answers() {
     }
 }
 
+type Change = fn(&mut mnemal::Settings);
+
+// proves: NB-84 (the switches of the layers), NB-97
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_the_settings_switch_off_is_a_gap_and_nothing_else() {
+    let switches: [(Layer, Change); 9] = [
+        (Layer::Lexical, |settings| settings.layers.lexical = false),
+        (Layer::Vector, |settings| settings.layers.vector = false),
+        (Layer::Learnings, |settings| settings.layers.learnings = false),
+        (Layer::Receipts, |settings| settings.layers.receipts = false),
+        (Layer::Graph, |settings| settings.layers.graph = false),
+        (Layer::Graph, |settings| settings.extract.enabled = false),
+        (Layer::Summaries, |settings| settings.layers.summaries = false),
+        (Layer::Summaries, |settings| settings.summaries.enabled = false),
+        (Layer::Working, |settings| settings.layers.working = false),
+    ];
+    let stores = furnished().await;
+    for (layer, switch_off) in switches {
+        let mut settings = mnemal::Settings::default();
+        switch_off(&mut settings);
+        let engine = builder().with_settings(settings).with_embedder(embedder());
+        let memory = memory(engine, stores.clone());
+        let (recalled, context) = ask(&memory).await;
+        let gap = Gap { layer, cause: GapCause::NotConfigured };
+        let gaps: Vec<Gap> = context.gaps.iter().chain(&recalled.gaps).copied().collect();
+        assert!(gaps.contains(&gap) && gaps.iter().all(|other| *other == gap), "{layer:?}: {gaps:?}");
+        assert!(!recalled.hits.is_empty(), "{layer:?}");
+        let _ack = memory.log("said while it is off").await.unwrap();
+        let health = memory.engine().health().await.unwrap();
+        let part = health.parts.iter().find(|part| part.layer == layer).unwrap();
+        assert_eq!(part.cause, Some(GapCause::NotConfigured), "{layer:?}");
+    }
+    let mut settings = mnemal::Settings::default();
+    settings.layers.context = false;
+    let (_, context) = ask(&memory(builder().with_settings(settings), stores)).await;
+    assert_eq!(context.gaps, [Gap { layer: Layer::Context, cause: GapCause::NotConfigured }]);
+}
+
+// proves: NB-84 (`learning.enabled`)
+#[tokio::test]
+async fn where_nothing_is_learnt_notes_are_kept() {
+    let mut settings = mnemal::Settings::default();
+    settings.learning.enabled = false;
+    let memory = memory(builder().with_settings(settings), Stores::from(MemoryStore::new()));
+    let _ack = memory.log("I prefer short answers. Please always answer in German.").await.unwrap();
+    let _note = memory.remember("Deploys happen on Tuesdays").by_user().await.unwrap();
+    let all = memory.all_learnings(&mnemal::LearningFilter::all()).await.unwrap();
+    let held: Vec<&str> = all.iter().map(|one| one.content.as_str()).collect();
+    assert_eq!(held, ["Deploys happen on Tuesdays"]);
+}
+
 // proves: NB-87
 #[tokio::test(start_paused = true)]
 async fn without_contexts_one_is_empty_and_recall_is_whole() {

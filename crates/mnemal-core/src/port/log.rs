@@ -7,8 +7,8 @@ use std::path::Path;
 use async_trait::async_trait;
 
 use crate::{
-    Appended, Cursor, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry, IndexMark, LogEntry,
-    ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
+    Appended, Cursor, ErrorKind, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry, IndexMark,
+    Layer, LogEntry, ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
 };
 
 /// The log of one space.
@@ -148,6 +148,25 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when the database does not answer; damage is a finding, not an error.
     async fn check(&self) -> Result<Integrity>;
+
+    /// Looks at what is derived from the log without reading all of it: whether the newest rows of each layer can be read, and
+    /// whether there are as many as the sources of the layer name. Returns the layers that are damaged, with what is wrong.
+    ///
+    /// A store that can lose no rows has nothing to look at.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer; damage is the answer, not an error.
+    async fn look_over(&self) -> Result<Vec<(Layer, ErrorKind)>> {
+        Ok(Vec::new())
+    }
+
+    /// Whether the index lacks events behind its last block, which happens where its rows were lost. Costs one look-up.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn lacks_index(&self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Makes erased bytes unreadable.
     ///

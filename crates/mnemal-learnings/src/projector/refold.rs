@@ -30,14 +30,14 @@ impl LearningProjector {
         let concerned = self.concerned(batch, end).await?;
         let mut fold = Fold::default();
         fold.learn(spared(&stored, &gone, &concerned));
-        for (event, before) in concerned.values().filter(|(event, _)| !gone.contains(&event.id)) {
+        for (event, before) in concerned.values().filter(|(event, _)| !gone.contains(&event.id) && !self.leaves_out(event)) {
             let before: Vec<&Event> = before.iter().filter(|event| !gone.contains(&event.id)).collect();
             let found = read::read(event, &scene(&before, before.len()), &mut fold.feedback)?;
             fold.learn(found);
         }
         let mut dead = Vec::new();
         let living: Vec<&Event> = events.iter().filter(|event| !gone.contains(&event.id)).collect();
-        for (place, event) in living.iter().enumerate() {
+        for (place, event) in living.iter().enumerate().filter(|(_, event)| !self.leaves_out(event)) {
             // Of what stands before it only the call that a result answers is looked at, which was read too.
             let earlier = living.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
             let is_near = |other: &&&Event| other.seq.0 + BEFORE as u64 >= event.seq.0;

@@ -266,6 +266,11 @@ pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec
         (_, _, Within::Only(into)) => sql.rows(statement::ENTITIES_JOINED, vec![bytes(into.0)]).await?,
         _ => sql.rows(statement::ENTITIES, Vec::new()).await?,
     };
+    let found = read_entities(rows)?;
+    Ok(found.into_values().filter(|entity| filter.accepts(entity)).map(Arc::new).collect())
+}
+
+pub(super) fn read_entities(rows: Vec<Row>) -> Result<BTreeMap<EntityId, Entity>> {
     let mut found = BTreeMap::new();
     for mut row in rows {
         let id = row.id()?;
@@ -279,7 +284,7 @@ pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec
         }
         found.insert(entity.id, entity);
     }
-    Ok(found.into_values().filter(|entity| filter.accepts(entity)).map(Arc::new).collect())
+    Ok(found)
 }
 
 pub(crate) async fn facts(sql: &dyn Sql, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
@@ -375,7 +380,7 @@ impl Ways {
     }
 }
 
-fn read_facts(rows: Vec<Row>) -> Result<BTreeMap<FactId, Fact>> {
+pub(super) fn read_facts(rows: Vec<Row>) -> Result<BTreeMap<FactId, Fact>> {
     let mut found = BTreeMap::new();
     for mut row in rows {
         let id = row.id()?;

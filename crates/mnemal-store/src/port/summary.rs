@@ -97,7 +97,7 @@ fn path(stored: &str) -> Result<NodePath> {
     stored.parse().map_err(|error| corrupt("a stored path is none").because(error))
 }
 
-fn one(mut row: Row) -> Result<SummaryNode> {
+pub(super) fn one(mut row: Row) -> Result<SummaryNode> {
     let (path, body) = (row.text()?, row.text()?);
     let node = summary::read(&body)?;
     if node.path.to_string() == path { Ok(node) } else { Err(corrupt("a summary has another's place")) }

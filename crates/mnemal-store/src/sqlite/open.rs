@@ -18,7 +18,7 @@ use super::readers::Readers;
 use super::relief::Relief;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::writer::{self, Writer};
-use super::{Durability, Options, file, migrate, tie};
+use super::{Durability, Options, file, mend, migrate, tie};
 use crate::codec::corrupt;
 use crate::port::index;
 use crate::sql::Row;
@@ -204,6 +204,7 @@ async fn prepare(connection: &mut SqliteConnection, path: &Path, options: Option
         return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
     }
     migrate::migrate(connection, path, options).await?;
+    mend::mend(connection).await?;
     check_settings(connection, options.durability).await?;
     rows(connection, READ_ONLY, Vec::new()).await.map(drop)
 }

@@ -179,6 +179,17 @@ create index event_session on event (session) where session is not null;
 pragma user_version = 3;
 ";
 
+/// Count what the log has, where the tallies of a file are gone; as [`TALLIES`] does.
+pub(super) const REFILL_TALLIES: [&str; 2] = [
+    "insert into tally (name, events, seqs) \
+     select 'session/' || session, count(*), sum(seq) from event where session is not null group by session",
+    "insert into tally (name, events, seqs) \
+     select 'decisions', count(*), sum(seq) from event where role = 4 having count(*) > 0",
+];
+/// Takes every decision to forget for unfinished, as [`LEASES`] does.
+pub(super) const REFILL_FORGETTING: &str = "insert into forgetting (decision) \
+     select id from event where kind = 7 and decision like '{\"do\":\"forget\"%'";
+
 /// Entities, facts and mentions, and the events that the first two rest on. A fact that is believed has no `expired_at`.
 const GRAPH: &str = "
 create table entity (

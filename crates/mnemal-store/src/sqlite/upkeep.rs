@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Error, Event, EventId, IndexEntry, Integrity, LearningFilter, Remnant, Result, Scrub, Seq, Upkeep,
+    Error, ErrorKind, Event, EventId, IndexEntry, Integrity, Layer, LearningFilter, Remnant, Result, Scrub,
+    Seq, Upkeep,
 };
 
 use super::SqliteStore;
 use super::writer::Job;
-use crate::port::{index, learning, log, upkeep};
+use crate::port::{index, learning, log, look_over, upkeep};
 use crate::seal::Seal;
 use crate::sql::Sql;
 use crate::{codec, entry, statement};
@@ -97,10 +98,23 @@ impl Upkeep for SqliteStore {
         if let Err(error) = learning::all(sql, &LearningFilter::all()).await {
             note(&mut found, "the notes", &error);
         }
+        for (layer, kind) in look_over::look_over(sql).await {
+            if layer != Layer::Learnings {
+                found.findings.push(format!("the layer {}: {}", layer.as_str(), kind.as_str()));
+            }
+        }
         if !found.findings.is_empty() && index::mark(sql).await?.forgets != mark.forgets {
             found.findings.push("events were erased during the check; run it again".to_owned());
         }
         Ok(found)
+    }
+
+    async fn look_over(&self) -> Result<Vec<(Layer, ErrorKind)>> {
+        Ok(look_over::look_over(&self.inner.driver).await)
+    }
+
+    async fn lacks_index(&self) -> Result<bool> {
+        look_over::lacks_index(&self.inner.driver).await
     }
 
     async fn scrub(&self, texts: &[String]) -> Result<Scrub> {

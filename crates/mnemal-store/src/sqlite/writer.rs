@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::driver::{is_busy, rows};
+use super::mend;
 use super::ready::{Flush, Ready};
 use super::relief::Relief;
 use super::series::{AT_MOST, Series};
@@ -249,7 +250,22 @@ impl Writer {
         }
     }
 
+    /// Writes a group; where the database refuses because a table is gone, that is made anew first.
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
+        match self.write_once(group).await {
+            Err(error) if error.kind() == ErrorKind::Internal && self.mended().await => {
+                self.write_once(group).await
+            }
+            done => done,
+        }
+    }
+
+    /// Makes tables anew that are gone; says whether there were any. What cannot be made anew is told by the error that led here.
+    async fn mended(&mut self) -> bool {
+        matches!(mend::mend_beside(&self.connect).await, Ok(true))
+    }
+
+    async fn write_once(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
         let took = self.took();
         let done = match self.ready().await {
@@ -265,6 +281,10 @@ impl Writer {
             Ok(ready) => took.of(kind, ready.work(work, flush)).await,
             Err(error) => Err(error),
         };
+        if done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Internal) {
+            // The work cannot be done twice; the next one finds the tables.
+            self.mended().await;
+        }
         self.settle(done).await
     }
 

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of their own, each read by its name")]
 pub struct DreamSettings {
+    /// Whether cycles run that nobody asked for, as `schedule` says when.
+    pub enabled: bool,
     /// When cycles run that nobody asked for.
     pub schedule: DreamSchedule,
     /// Least minutes between two cycles that nobody asked for.
@@ -75,6 +77,7 @@ const SELF_EVALUATION: bool = true;
 impl Default for DreamSettings {
     fn default() -> Self {
         Self {
+            enabled: true,
             schedule: DreamSchedule::Idle,
             interval_mins: INTERVAL_MINS,
             insights: None,

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractSettings {
+    /// Whether names and claims are read in the log; without it there is no graph. Default yes.
+    pub enabled: bool,
     /// What happens to rows that another version of the program would read otherwise.
     pub switch: Switch,
     /// Seconds between two steps of background work, 1 to 86,400. Default 60.
@@ -45,6 +47,7 @@ const BACKOFF_WHEN_ACTIVE: bool = true;
 impl Default for ExtractSettings {
     fn default() -> Self {
         Self {
+            enabled: true,
             switch: Switch::Ask,
             interval_secs: INTERVAL_SECS,
             batch: BATCH,

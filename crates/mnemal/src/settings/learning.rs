@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearningSettings {
+    /// Whether anything is learnt from what people say and tools answer; notes that somebody stores are kept in any case.
+    pub enabled: bool,
     /// Days after which what is inferred weighs half.
     pub half_life_days: f64,
     /// What no weight falls below, 0 to 1.
@@ -19,7 +21,7 @@ pub struct LearningSettings {
 impl Default for LearningSettings {
     fn default() -> Self {
         let Decay { half_life_days, floor, most, .. } = Decay::default();
-        Self { half_life_days, floor, max_active: most }
+        Self { enabled: true, half_life_days, floor, max_active: most }
     }
 }
 

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SummarySettings {
+    /// Whether there are summaries.
+    pub enabled: bool,
     /// From how many events on that are not in its text a summary is called stale.
     pub staleness_threshold: u64,
     /// Most leaves of the tree that one step makes anew.
@@ -32,7 +34,12 @@ pub enum SummaryBy {
 
 impl Default for SummarySettings {
     fn default() -> Self {
-        Self { staleness_threshold: STALE, max_refresh_batch: CYCLE.get(), summarizer: SummaryBy::Llm }
+        Self {
+            enabled: true,
+            staleness_threshold: STALE,
+            max_refresh_batch: CYCLE.get(),
+            summarizer: SummaryBy::Llm,
+        }
     }
 }
 

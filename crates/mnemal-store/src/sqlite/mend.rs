@@ -1,0 +1,176 @@
+//! Tables that are gone, made anew: empty, and with the layer's cursor at the start, so that it reads the log again.
+//!
+//! What says what happened (the log, its tombstones and its head) is not among them: without it there is nothing to read.
+
+use std::collections::HashSet;
+use std::str::FromStr as _;
+
+use mnemal_core::{Layer, Result};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+
+use super::driver::{failed, rows};
+use super::schema::{MIGRATIONS, REFILL_FORGETTING, REFILL_TALLIES};
+use super::writer::{begin, commit, rollback};
+use crate::codec::corrupt;
+use crate::removal;
+
+const NAMES: &str = "select name from sqlite_schema where type = 'table'";
+/// The texts that make a table and its indexes, the table first.
+const TEXTS: &str = "select sql from sqlite_schema where tbl_name = $1 and sql is not null order by type desc, name";
+
+/// Tables that belong together, and what is done where one of them is gone.
+struct Part {
+    tables: &'static [&'static str],
+    /// Empties those that are left.
+    empty: &'static [&'static str],
+    /// The layer that is to be read anew.
+    layer: Option<Layer>,
+    /// Fills them from the log.
+    fill: &'static [&'static str],
+}
+
+const PARTS: [Part; 12] = [
+    Part { tables: &["block"], empty: &[], layer: None, fill: &[] },
+    Part { tables: &["vector_model"], empty: &[], layer: None, fill: &[] },
+    Part {
+        tables: &["learning", "learning_source"],
+        empty: &removal::RESET_LEARNINGS,
+        layer: Some(Layer::Learnings),
+        fill: &[],
+    },
+    Part {
+        tables: &["entity", "entity_name", "fact", "graph_source", "mention", "edition"],
+        empty: &removal::RESET_GRAPH,
+        layer: Some(Layer::Graph),
+        fill: &[],
+    },
+    Part {
+        tables: &["summary", "summary_parent", "summary_source"],
+        empty: &removal::RESET_SUMMARIES,
+        layer: Some(Layer::Summaries),
+        fill: &[],
+    },
+    Part { tables: &["receipt", "receipt_source"], empty: &removal::RESET_RECEIPTS, layer: None, fill: &[] },
+    Part { tables: &["seen", "seen_source"], empty: &removal::RESET_SEEN, layer: None, fill: &[] },
+    Part { tables: &["completion", "completion_source"], empty: &removal::RESET_COMPLETIONS, layer: None, fill: &[] },
+    Part { tables: &["working", "ledger", "lease"], empty: &[], layer: None, fill: &[] },
+    Part { tables: &["dead_letter"], empty: &[], layer: None, fill: &[] },
+    Part { tables: &["tally"], empty: &[], layer: None, fill: &REFILL_TALLIES },
+    Part { tables: &["forgetting"], empty: &[], layer: None, fill: &[REFILL_FORGETTING] },
+];
+/// Where the layers stand; without it all of them are read anew.
+const PROGRESS: &str = "progress";
+
+/// Makes anew what is gone, in one transaction; returns the names of the tables that were made.
+///
+/// # Errors
+/// `Unavailable` while another process writes; what else the database answers.
+pub(super) async fn mend(connection: &mut SqliteConnection) -> Result<Vec<&'static str>> {
+    if gone(&names(connection).await?).is_empty() {
+        return Ok(Vec::new());
+    }
+    begin(connection).await?;
+    match make(connection).await {
+        Ok(made) => commit(connection).await.map(|()| made),
+        Err(error) => {
+            rollback(connection).await;
+            Err(error)
+        }
+    }
+}
+
+/// The same on a connection of its own; says whether anything was made.
+pub(super) async fn mend_beside(connect: &SqliteConnectOptions) -> Result<bool> {
+    let mut connection = connect.connect().await.map_err(failed)?;
+    let made = mend(&mut connection).await;
+    connection.close().await.map_err(failed)?;
+    Ok(!made?.is_empty())
+}
+
+async fn names(connection: &mut SqliteConnection) -> Result<HashSet<String>> {
+    rows(connection, NAMES, Vec::new()).await?.into_iter().map(|mut row| row.text()).collect()
+}
+
+/// Returns the tables that should be there and are not.
+fn gone(there: &HashSet<String>) -> Vec<&'static str> {
+    let all = PARTS.iter().flat_map(|part| part.tables).chain([&PROGRESS]);
+    all.copied().filter(|table| !there.contains(*table)).collect()
+}
+
+/// Makes the tables within the open transaction; another process may have done so since it was looked.
+async fn make(connection: &mut SqliteConnection) -> Result<Vec<&'static str>> {
+    let gone = gone(&names(connection).await?);
+    if gone.is_empty() {
+        return Ok(gone);
+    }
+    let mut model = SqliteConnectOptions::from_str("sqlite::memory:").map_err(failed)?.connect().await.map_err(failed)?;
+    for text in MIGRATIONS {
+        rows(&mut model, text, Vec::new()).await?;
+    }
+    for table in &gone {
+        let texts = rows(&mut model, TEXTS, vec![(*table).into()]).await?;
+        if texts.is_empty() {
+            return Err(corrupt("a table that no step makes"));
+        }
+        for mut text in texts {
+            rows(connection, AssertSqlSafe(text.text()?), Vec::new()).await?;
+        }
+    }
+    model.close().await.map_err(failed)?;
+    for part in &PARTS {
+        let is_new = part.layer.is_some() && gone.contains(&PROGRESS);
+        if is_new || part.tables.iter().any(|table| gone.contains(table)) {
+            start_over(connection, part).await?;
+        }
+    }
+    Ok(gone)
+}
+
+async fn start_over(connection: &mut SqliteConnection, part: &Part) -> Result<()> {
+    for sql in part.empty.iter().chain(part.fill) {
+        rows(connection, *sql, Vec::new()).await?;
+    }
+    if let Some(layer) = part.layer {
+        for sql in [removal::DELETE_CURSOR, removal::DELETE_DEAD, removal::DELETE_EDITION] {
+            rows(connection, sql, vec![layer.as_str().into()]).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStore;
+
+    // proves: NB-97 (no table of a derived layer is needed to write)
+    #[tokio::test]
+    async fn every_table_but_those_of_the_log_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("space.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        store.close().await.unwrap();
+        let connect = SqliteConnectOptions::new().filename(&path).foreign_keys(false);
+        let mut connection = connect.connect().await.unwrap();
+        let before = schema(&mut connection).await;
+        for table in PARTS.iter().flat_map(|part| part.tables).chain([&PROGRESS]) {
+            let drop = AssertSqlSafe(format!("drop table {table}"));
+            rows(&mut connection, drop, Vec::new()).await.unwrap();
+            assert_eq!(mend(&mut connection).await.unwrap(), [*table]);
+            assert_eq!(schema(&mut connection).await, before, "{table}");
+        }
+        assert!(mend(&mut connection).await.unwrap().is_empty());
+        let kept: Vec<String> = names(&mut connection).await.unwrap().into_iter().collect();
+        let known: Vec<&str> = PARTS.iter().flat_map(|part| part.tables).copied().chain([PROGRESS]).collect();
+        let mut rest: Vec<&String> = kept.iter().filter(|name| !known.contains(&name.as_str())).collect();
+        rest.retain(|name| !name.starts_with("sqlite_"));
+        rest.sort();
+        assert_eq!(rest, ["event", "space", "tombstone"], "what is the log itself");
+    }
+
+    async fn schema(connection: &mut SqliteConnection) -> Vec<String> {
+        let sql = "select name || ' ' || coalesce(sql, '') from sqlite_schema order by name";
+        rows(connection, sql, Vec::new()).await.unwrap().into_iter().map(|mut row| row.text().unwrap()).collect()
+    }
+}
