@@ -328,9 +328,12 @@ pub(crate) struct Context {
     /// markdown, xml or json.
     #[arg(long, default_value = "markdown")]
     pub(crate) format: String,
-    /// Leave out what the session was shown before.
+    /// Leave out what the session was shown before, as it is where a session is named.
     #[arg(long)]
     pub(crate) skip_injected: bool,
+    /// Show again what the session was shown before.
+    #[arg(long, conflicts_with = "skip_injected")]
+    pub(crate) again: bool,
     /// Ask the endpoint of the settings for the question's vector first, for at most two seconds.
     #[arg(long)]
     pub(crate) ask_endpoint: bool,

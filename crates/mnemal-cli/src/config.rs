@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::args::Global;
 use crate::command::hook::HookSettings;
+use crate::nested;
 use crate::place;
 use crate::project::Project;
 
@@ -184,6 +185,7 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
             set(&mut table, &section.to_lowercase(), &key.to_lowercase(), &value);
         }
     }
+    nested::lift(&mut table);
     Ok((table, shown))
 }
 

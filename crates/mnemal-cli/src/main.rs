@@ -9,6 +9,7 @@ mod coverage;
 mod errand;
 mod failure;
 mod http;
+mod nested;
 mod output;
 mod owner;
 #[cfg(unix)]

@@ -143,10 +143,13 @@ impl Format {
 /// Whether the owner of the file vouches for the words of its human speakers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnHistory {
-    /// They become the user's own words (`user_confirmed`).
+    /// They become the user's own words (`user_confirmed`), and so does what the files of his agent remember.
     Yes,
     /// They are external evidence like everything else in the file (`import`).
     No,
+    /// Nobody has said: words of people are external evidence, and what the files of one's own agent remember (`MEMORY.md`, daily
+    /// notes, memories of RockBot) is that agent's.
+    Unsaid,
     /// The file is written by the host while its user talks: the user's words are its own (`user_direct`), the agent's are
     /// the agent's, and what tools answer comes from outside.
     Captured,

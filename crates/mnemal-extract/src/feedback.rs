@@ -336,7 +336,9 @@ fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cu
             said.polarity
         }),
         irritation: Irritation::Casual,
-        is_explicit: rule.is_explicit && (rule.names_work || pack.names_work(tokens)),
+        is_explicit: rule.is_explicit
+            && (rule.names_work || pack.names_work(tokens))
+            && pack.hedged.find(tokens, &pack.lexicon).is_empty(),
         requires_user_permission: requires_user_permission(
             turn.words().get(line.span.clone()).unwrap_or_default(),
         ),

@@ -135,7 +135,11 @@ mod tests {
             "Annas Lehrer heißt Bruno.",
         ] {
             let found = read(text, &[]);
-            assert!(of(&found, "role").is_empty() && of(&found, "name").is_empty(), "{text}: {:?}", found.facts);
+            assert!(
+                of(&found, "role").is_empty() && of(&found, "name").is_empty(),
+                "{text}: {:?}",
+                found.facts
+            );
         }
         let found = read("My sister's a nurse.", &[]);
         assert_eq!(of(&found, "role").len(), 1, "the sign is a verb there");

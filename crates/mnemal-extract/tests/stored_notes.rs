@@ -5,8 +5,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use mnemal_core::{
-        Body, Category, ChannelId, Decision, Event, EventId, EventKind, Extractor as _, Gazetteer, Importance,
-        LearningKind, NewEvent, Origin, Remember, Seq, SessionId, Subject, Timestamp, Utterance, Zone,
+        Body, Category, ChannelId, Decision, Event, EventId, EventKind, Extractor as _, Gazetteer,
+        Importance, LearningKind, NewEvent, Origin, Remember, Seq, SessionId, Subject, Timestamp, Utterance,
+        Zone,
     };
     use mnemal_extract::RuleExtractor;
 

@@ -29,7 +29,7 @@ pub(crate) use self::pattern::{orders, stored_pattern};
 /// Who makes what is learnt from messages, for the rows and their ids.
 const PRODUCER: &str = "learnings/told";
 /// Counts up with every change of what is read in the same messages.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Positions of the log before a message in which the message that it answers is looked for.
 ///
 /// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.
@@ -65,7 +65,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
     let mut endings = endings(&words);
     endings.retain(ended::reaches_learnings);
-    let said = about_work(event, &words, &scene, cache);
+    let said = joined(about_work(event, &words, &scene, cache), &words);
     for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that orders and corrects says one thing, and the order says it outright.
@@ -98,6 +98,41 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
         row.id = LearningId(derived_id("learning", &row.producer, &[event.id], place));
     }
     Ok(found)
+}
+
+/// Returns the feedback of a message, where an order not to do something and the sentence behind it, which says what to do instead,
+/// are one: "Don't deploy on Fridays. Deploy on Mondays instead."
+fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
+    let all = sentences(words.as_str());
+    let place = |span: Span| all.iter().position(|one| one.range().contains(&(span.start as usize)));
+    let mut joined: Vec<Feedback> = Vec::new();
+    let mut taken_in = None;
+    for next in said {
+        // Of a sentence that is a part of another one nothing stands by itself.
+        if taken_in.is_some() && taken_in == place(next.span) {
+            continue;
+        }
+        let is_order = |one: &Feedback| one.act.is_correction() || one.act == FeedbackAct::Directive;
+        let goes_on = |before: &Feedback| {
+            is_order(before)
+                && before.avoid.is_some()
+                && before.alternative.is_none()
+                && next.avoid.is_none()
+                && next.alternative.is_some()
+                && place(before.span).zip(place(next.span)).is_some_and(|(at, behind)| at + 1 == behind)
+        };
+        match joined.last_mut().filter(|before| goes_on(before)) {
+            Some(before) => {
+                taken_in = place(next.span);
+                before.alternative.clone_from(&next.alternative);
+                before.reason = before.reason.take().or(next.reason);
+                before.is_explicit |= next.is_explicit;
+                before.span.end = next.span.end;
+            }
+            None => joined.push(next),
+        }
+    }
+    joined
 }
 
 /// Whether two rows are one anti-pattern of one sentence.
@@ -171,6 +206,10 @@ fn of_feedback(
     };
     let Some(mut row) = row(event, kept, sentence, &about)? else { return Ok(None) };
     let is_pattern = pattern.is_some();
+    if let Some(source) = row.sources.first_mut().filter(|source| source.span.end < said.span.end) {
+        // Its second sentence says what to do instead.
+        source.span.end = said.span.end;
+    }
     if let Some(pattern) = pattern {
         row.kind = LearningKind::AntiPattern;
         row.category = Category::new(format!("anti-patterns/{}", about::segment(&said.target)))?;

@@ -130,9 +130,10 @@ pub use crate::recover::Recovered;
 pub use crate::remember::{Alike, Overlap, RememberCall, Stored};
 pub use crate::settings::{
     CompressSettings, ContextShape, DreamSchedule, DreamSettings, DurabilityMode, EmbeddingProvider,
-    EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LayerSettings, LearningSettings, LlmProvider,
-    LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings, SpacesSettings,
-    StorageSettings, SummaryBy, SummarySettings, Switch, TelemetrySettings, Tokenizer, WorkingSettings,
+    EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LayerSettings, LearningSettings,
+    LlmProvider, LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings,
+    SpacesSettings, StorageSettings, SummaryBy, SummarySettings, Switch, TelemetrySettings, Tokenizer,
+    WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};

@@ -132,6 +132,7 @@ pub struct RecallSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct ContextShape {
     /// Hard limit of a context, in tokens.
+    #[serde(alias = "total_budget")]
     pub budget_tokens: u32,
     /// Most that level external may take of a context, 0 to 1.
     pub low_trust_share: f32,

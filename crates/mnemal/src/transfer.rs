@@ -300,6 +300,7 @@ fn note_keys(batch: &ImportBatch, keys: &mut BTreeMap<NoteKey, Timestamp>) {
 fn level(origin: OwnHistory) -> Level {
     match origin {
         OwnHistory::No => Level::External,
+        OwnHistory::Unsaid => Level::Agent,
         OwnHistory::Yes | OwnHistory::Captured => Level::User,
     }
 }

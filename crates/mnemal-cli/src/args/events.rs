@@ -150,9 +150,13 @@ pub(crate) struct Import {
     /// Its format.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) format: ImportFormat,
-    /// It is your own history: the human speakers' turns count as your words.
+    /// It is your own history: the human speakers' turns count as your words, and what MEMORY.md and RockBot's files remember is
+    /// confirmed by you. Without it those files count as your own agent's.
     #[arg(long)]
     pub(crate) own_history: bool,
+    /// It is nothing of yours: what its files remember is evidence of others as well.
+    #[arg(long, conflicts_with = "own_history")]
+    pub(crate) of_others: bool,
     /// End with 0 though something could not be understood; it is named all the same.
     #[arg(long)]
     pub(crate) lenient: bool,

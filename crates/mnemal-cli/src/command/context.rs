@@ -63,7 +63,7 @@ pub(super) async fn run(
     if let Some(budget) = call.budget {
         request = request.budget(budget);
     }
-    if call.skip_injected {
+    if call.skip_injected || call.session.is_some() && !call.again {
         request = request.skip_injected();
     }
     if let Some(query) = call.query.as_ref().filter(|_| call.ask_endpoint) {

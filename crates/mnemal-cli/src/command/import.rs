@@ -89,7 +89,14 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
     // Our own export says of each event whose words it holds.
     let is_of_others = reports.iter().any(|(_, report)| report.format != Some(ImportFormat::Mnemal));
-    if !call.own_history && form.stored > 0 && is_of_others {
+    let is_of_agent = |report: &ImportReport| {
+        matches!(report.format, Some(ImportFormat::MemoryMd | ImportFormat::RockBot)) && report.stored > 0
+    };
+    if !call.own_history && !call.of_others && reports.iter().any(|(_, report)| is_of_agent(report)) {
+        output.say(
+            "what MEMORY.md or RockBot's files remember counts as your own agent's: it is marked where it says something of you; import it with --own-history if you confirm it, with --of-others if it is not yours; `mnemal forget --session NAME` takes a file back",
+        );
+    } else if !call.own_history && form.stored > 0 && is_of_others {
         output.say(
             "what was said counts as other people's words: nothing is learnt of you from them; import it again with --own-history if it is your own",
         );
@@ -159,7 +166,11 @@ async fn one(
     (rehearsal, output): (&mut Rehearsal, &Output),
 ) -> Result<mnemal::Degraded<ImportReport>> {
     let options = ImportOptions {
-        origin: if call.own_history { OwnHistory::Yes } else { OwnHistory::No },
+        origin: match (call.own_history, call.of_others) {
+            (true, _) => OwnHistory::Yes,
+            (_, true) => OwnHistory::No,
+            _ => OwnHistory::Unsaid,
+        },
         // What cannot be read costs nothing of the rest; the exit code tells.
         lenient: Lenient::Yes,
         conv: call.conv.clone().map_or(Within::All, Within::Only),

@@ -33,6 +33,7 @@ impl OpenAi {
         turns: &mut Turns,
     ) -> Result<(), String> {
         if record.get("_type").and_then(Value::as_str) == Some("metadata") {
+            turns.take_session(record.get("key").and_then(Value::as_str));
             turns.remark("an entry of the program");
             return Ok(());
         }

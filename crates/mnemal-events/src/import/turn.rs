@@ -60,6 +60,8 @@ pub(super) struct Turns {
     key: InstallationKey,
     sessions: HashMap<String, Timestamp>,
     convs: HashMap<String, Timestamp>,
+    /// Where the file's conversation took place and what it is called, as a session file of an agent says.
+    place: Option<(String, String)>,
     /// Number of the line that is read.
     pub(super) line: u64,
     /// Bytes of the file before it.
@@ -86,6 +88,7 @@ impl Turns {
             key,
             sessions: HashMap::new(),
             convs: HashMap::new(),
+            place: None,
             line: 0,
             start: 0,
             made: Vec::new(),
@@ -107,8 +110,23 @@ impl Turns {
         self.broken.clear();
     }
 
+    /// Takes the file for the session of an agent, whose name is `CHANNEL:CHAT`: as it says, else as it is called, where a `_`
+    /// stands for the colon.
+    pub(super) fn take_session(&mut self, key: Option<&str>) {
+        let stem = self.stem();
+        let stem = stem.strip_suffix(".jsonl").unwrap_or(&stem);
+        let parts = key.and_then(|key| key.split_once(':')).or_else(|| stem.split_once('_'));
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        if let Some((channel, chat)) = parts.filter(|(channel, chat)| is_word(channel) && !chat.is_empty()) {
+            self.place = Some((channel.to_owned(), format!("{channel}:{chat}")));
+        }
+    }
+
     /// Returns the name of a conversation that has none in the file: the file's.
     pub(super) fn stem(&self) -> String {
+        if let Some((_, session)) = &self.place {
+            return session.clone();
+        }
         let name = self.options.source.rsplit(['/', '\\']).next().unwrap_or_default();
         let name: String = name.chars().filter(|letter| !letter.is_control()).collect();
         let name = name.get(..name.floor_char_boundary(LONGEST_STEM)).unwrap_or_default();
@@ -192,7 +210,7 @@ impl Turns {
                 .map_err(|why| name("speaker", why))?,
             user: self.options.user.clone(),
             agent: self.options.agent.clone(),
-            origin: origin(self.options.origin, said),
+            origin: origin(self.options.origin, self.format, said),
             kind: said.kind.clone(),
             parent: said.parent,
             metadata: said.metadata.clone(),
@@ -254,10 +272,11 @@ impl Turns {
         })
     }
 
-    fn channel(&self) -> &'static str {
-        match self.format {
-            Format::Neutral => "import",
-            named => named.as_str(),
+    fn channel(&self) -> &str {
+        match (&self.place, self.format) {
+            (Some((channel, _)), _) => channel,
+            (None, Format::Neutral) => "import",
+            (None, named) => named.as_str(),
         }
     }
 
@@ -282,8 +301,13 @@ fn spelled(text: &str) -> String {
 }
 
 /// Says whose words they are.
-fn origin(own: OwnHistory, said: &Said) -> Origin {
+fn origin(own: OwnHistory, format: Format, said: &Said) -> Origin {
+    // Files that an agent keeps for the one whose agent it is, and which he can read; what a service concluded is none.
+    let is_memory = matches!(format, Format::MemoryMd | Format::RockBot)
+        && matches!(said.kind, EventKind::Decision(_) | EventKind::Observation);
     match (own, &said.kind) {
+        (OwnHistory::Yes, _) if is_memory => Origin::UserConfirmed,
+        (OwnHistory::Unsaid, _) if is_memory => Origin::Assistant,
         (OwnHistory::Yes, _) if said.human => Origin::UserConfirmed,
         (OwnHistory::Captured, _) if said.human => Origin::UserDirect,
         (OwnHistory::Captured, EventKind::AssistantMessage | EventKind::ToolCall { .. }) => Origin::Assistant,

@@ -219,7 +219,18 @@ fn an_agents_memory_becomes_notes_and_dated_events() {
         (&notes[4].kind, notes[4].occurred_at.to_string().as_str()),
         (&EventKind::Observation, "2025-11-03T14:20:00Z")
     );
-    assert!(notes.iter().all(|note| note.origin == Origin::Import), "the agent wrote them, whoever vouches");
+    for (own, origin) in [
+        (OwnHistory::Yes, Origin::UserConfirmed),
+        (OwnHistory::Unsaid, Origin::Assistant),
+        (OwnHistory::No, Origin::Import),
+    ] {
+        let (desk, ..) = read("agent/MEMORY.md", own);
+        assert!(kept(&desk.all()).iter().all(|note| note.origin == origin), "{own:?}");
+        let (desk, ..) = read("rockbot.json", own);
+        assert!(kept(&desk.all()).iter().all(|note| note.origin == origin), "{own:?}");
+        let (desk, ..) = read("mem0.json", own);
+        assert!(kept(&desk.all()).iter().all(|note| note.origin == Origin::Import), "a service concluded it");
+    }
 
     let (desk, ..) = read("agent/2025-12-24.md", OwnHistory::No);
     let events = desk.all();
@@ -250,7 +261,7 @@ fn sessions_of_an_agent_are_read_as_messages() {
             (said[0].origin, said[1].kind.clone()),
             (Origin::UserConfirmed, EventKind::AssistantMessage)
         );
-        assert_eq!(said[0].session.as_str(), "telegram_4711.jsonl");
+        assert_eq!((said[0].session.as_str(), said[0].channel.as_str()), ("telegram:4711", "telegram"));
         assert_eq!(said[0].occurred_at.to_string(), "2025-10-01T08:00:01.250000Z");
     }
 }

@@ -87,7 +87,10 @@ impl<'t> Sentence<'_, 't> {
     /// "Anna's teacher is Bruno": the sign of an owner, with a verb behind what is owned, is no "is".
     fn is_of_owned(&self, found: &Match<'_>) -> bool {
         let at = found.slots.own.start;
-        if found.how == How::Speaker || found.rule.is_of_owner || !self.reading.has(at, &self.rules.subjects.genitive) {
+        if found.how == How::Speaker
+            || found.rule.is_of_owner
+            || !self.reading.has(at, &self.rules.subjects.genitive)
+        {
             return false;
         }
         let end = self.reading.next_break(at + 1, Break::Comma).min(at + 2 + LONGEST_OWNED);

@@ -113,7 +113,8 @@ impl Sentence<'_, '_> {
 
     /// Returns a name without the "s" of an owner, which a name on "s" has not: "Hans' Bruder". `None` where there is neither.
     fn without_case<'n>(&self, name: &'n str, end: usize) -> Option<&'n str> {
-        let is_marked = self.reading.between(end).is_some_and(|between| between.starts_with(['\'', '\u{2019}']));
+        let is_marked =
+            self.reading.between(end).is_some_and(|between| between.starts_with(['\'', '\u{2019}']));
         if is_marked { Some(name) } else { name.strip_suffix('s') }
     }
 

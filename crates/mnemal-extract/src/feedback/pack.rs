@@ -26,6 +26,10 @@ pub(crate) struct Pack {
     pub(crate) aspects: Patterns<Aspect>,
     pub(crate) levels: Patterns<u8>,
     pub(crate) instead: Patterns<()>,
+    /// Verbs before what is to be taken instead, which say nothing of it.
+    pub(crate) taking: Patterns<()>,
+    /// What is said as a suggestion.
+    pub(crate) hedged: Patterns<()>,
     /// What not to do, as an act that somebody is told to leave.
     pub(crate) avoided: Patterns<()>,
     /// What not to take, as a thing; a verb before it says what it would be taken for.
@@ -127,6 +131,7 @@ impl Pack {
         let lists = root.section("lists")?.ok_or_else(|| Error::invalid("a pack: no lists"))?;
         let mut list = |name: &str| list(lists, name, &mut lexicon);
         let (instead, tags) = (list("instead")?, list("tags")?);
+        let (taking, hedged) = (list("taking")?, list("hedged")?);
         let (avoided, displaced) = (list("avoided")?, list("displaced")?);
         let (verbs, reasons) = (list("verbs")?, list("reasons")?);
         let (idioms, negations, closes_value) = (list("idioms")?, list("negations")?, list("closes_value")?);
@@ -154,6 +159,8 @@ impl Pack {
             aspects,
             levels,
             instead,
+            taking,
+            hedged,
             avoided,
             displaced,
             verbs,

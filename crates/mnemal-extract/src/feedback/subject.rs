@@ -1,5 +1,7 @@
 //! What feedback is about: target, aspect, and the words that say what is wanted.
 
+use mnemal_text::{Analyzer, Language};
+
 use super::kinds::{Aspect, Polarity};
 use super::pack::Pack;
 use super::pattern::Hit;
@@ -44,7 +46,12 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
     let alternative = instead.iter().rev().find_map(|hit| {
         // A reason that follows is none.
         let from = hit.value.filter(|from| reasons.iter().all(|reason| reason.from != *from))?;
-        words(text, tokens, from, end_of_value(tokens, from, &closes))
+        taken(pack, text, tokens, from, &closes)
+    });
+    let forbidden = forbidden(pack, tokens);
+    let alternative = alternative.or_else(|| {
+        let from = done_instead(text, tokens, forbidden?)?;
+        taken(pack, text, tokens, from, &closes)
     });
     let reason = reasons.iter().find_map(|hit| {
         let from = hit.value?;
@@ -55,16 +62,43 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
     Said {
         value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
         alternative,
-        avoid: avoided(pack, text, tokens, &closes).or_else(|| displaced(pack, text, tokens, &closes)),
+        avoid: forbidden
+            .and_then(|from| words(text, tokens, from, end_of_value(tokens, from, &closes)))
+            .or_else(|| displaced(pack, text, tokens, &closes)),
         reason,
         polarity: if is_left { Polarity::DoNot } else { Polarity::Do },
     }
 }
 
-/// Returns the act that the sentence forbids: from its verb to the end of the clause.
-fn avoided(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
-    let from = pack.avoided.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)?;
-    words(text, tokens, from, end_of_value(tokens, from, closes))
+/// Returns where the act begins that the sentence forbids: at its verb; it goes on to the end of the clause.
+fn forbidden(pack: &Pack, tokens: &[Token]) -> Option<usize> {
+    pack.avoided.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)
+}
+
+/// Returns where a later clause begins with the verb of the act that is forbidden: "stop using tabs, use spaces".
+fn done_instead(text: &str, tokens: &[Token], forbidden: usize) -> Option<usize> {
+    let analyzer = Analyzer::new(Language::guess(text));
+    let stem = |at: usize| {
+        let word = text.get(tokens.get(at)?.span.clone())?;
+        analyzer.terms(word).into_iter().next().map(|term| term.text)
+    };
+    let verb = stem(forbidden)?;
+    let begins = |at: &usize| tokens.get(*at).is_some_and(|token| token.is_parted);
+    (forbidden + 1..tokens.len()).filter(begins).find(|at| stem(*at).as_ref() == Some(&verb))
+}
+
+/// Returns what is to be done instead from a place on, without a verb that only says to take it.
+fn taken(pack: &Pack, text: &str, tokens: &[Token], from: usize, closes: &[Hit<()>]) -> Option<String> {
+    let taking = pack.taking.find(tokens, &pack.lexicon);
+    let end = end_of_value(tokens, from, closes);
+    let start = taking.iter().find(|verb| verb.from == from && verb.to < end).map_or(from, |verb| verb.to);
+    let taken = words(text, tokens, start, end)?;
+    // A verb has a capital at the start of its sentence alone.
+    let mut letters = taken.chars();
+    match letters.next().filter(|_| start == 0) {
+        Some(first) => Some(first.to_lowercase().chain(letters).collect()),
+        None => Some(taken),
+    }
 }
 
 /// Returns what the wanted thing stands in place of, with the verb of the wanted one.

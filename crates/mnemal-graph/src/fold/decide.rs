@@ -2,7 +2,8 @@
 
 use mnemal_core::{
     Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice, FactDecision,
-    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, SessionId, Source, Span, Support, Value,
+    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, SessionId, Source, Span,
+    Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 
@@ -127,7 +128,9 @@ impl Fold {
             fact.supports.iter().any(rests) && (*act == Act::Negative || is_rejected)
         };
         let facts = self.facts.values().flat_map(Held::facts).filter(is_concerned);
-        facts.filter_map(|fact| withdrawal(fact, fact.supports.iter().find(|one| rests(one))?, *act, reading)).collect()
+        facts
+            .filter_map(|fact| withdrawal(fact, fact.supports.iter().find(|one| rests(one))?, *act, reading))
+            .collect()
     }
 
     /// Returns the claims by which facts that rest on earlier versions of a note alone hold no more, but those that are said again.
@@ -141,7 +144,10 @@ impl Fold {
         };
         let is_over = |fact: &&Fact| {
             fact.superseded.is_none()
-                && fact.supports.iter().all(|one| one.session == *versions && one.source.event != reading.event.id)
+                && fact
+                    .supports
+                    .iter()
+                    .all(|one| one.session == *versions && one.source.event != reading.event.id)
                 && !is_said_again(fact)
         };
         let facts = self.facts.values().flat_map(Held::facts).filter(is_over);

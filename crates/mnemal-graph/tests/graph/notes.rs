@@ -1,8 +1,8 @@
 //! Notes that somebody stored on purpose are read as what is said is, with whose they are.
 
 use mnemal_core::{
-    AsOf, Category, Decision, EventId, EventKind, FactStatus, Importance, LearningKind, Level, NoteKey, Origin,
-    Remember, Timestamp, Trust,
+    AsOf, Category, Decision, EventId, EventKind, FactStatus, Importance, LearningKind, Level, NoteKey,
+    Origin, Remember, Timestamp, Trust,
 };
 
 use crate::log::Life;
@@ -39,7 +39,10 @@ fn what_an_agent_notes_is_a_candidate_and_stays_the_agents() {
     note(&mut life, Origin::Assistant, "2020-05-01", None, "Maria works_at Acme:organization");
     let facts = life.facts(AsOf::present(Timestamp::MAX));
     let [fact] = facts.as_slice() else { panic!("{facts:?}") };
-    assert_eq!((fact.status, fact.level, fact.trust), (FactStatus::Candidate, Level::Agent, Trust::Assistant));
+    assert_eq!(
+        (fact.status, fact.level, fact.trust),
+        (FactStatus::Candidate, Level::Agent, Trust::Assistant)
+    );
     assert!(!fact.is_said(), "nobody but the agent says so");
     life.say("2020-05-02", "Maria works_at Acme:organization");
     let facts = life.facts(AsOf::present(Timestamp::MAX));
@@ -71,7 +74,8 @@ fn a_new_version_of_a_note_ends_what_only_the_earlier_ones_say() {
 #[test]
 fn notes_of_other_keys_and_of_none_are_left_alone() {
     let mut life = Life::new();
-    for (key, text) in [(Some("a"), "Maria likes tea"), (None, "Maria likes jazz"), (Some("b"), "Maria likes salt")]
+    for (key, text) in
+        [(Some("a"), "Maria likes tea"), (None, "Maria likes jazz"), (Some("b"), "Maria likes salt")]
     {
         note(&mut life, Origin::UserDirect, "2020-05-01", key, text);
         life.restart();

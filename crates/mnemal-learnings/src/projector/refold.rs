@@ -30,7 +30,9 @@ impl LearningProjector {
         let concerned = self.concerned(batch, end).await?;
         let mut fold = Fold::default();
         fold.learn(spared(&stored, &gone, &concerned));
-        for (event, before) in concerned.values().filter(|(event, _)| !gone.contains(&event.id) && !self.leaves_out(event)) {
+        for (event, before) in
+            concerned.values().filter(|(event, _)| !gone.contains(&event.id) && !self.leaves_out(event))
+        {
             let before: Vec<&Event> = before.iter().filter(|event| !gone.contains(&event.id)).collect();
             let found = read::read(event, &scene(&before, before.len()), &mut fold.feedback)?;
             fold.learn(found);

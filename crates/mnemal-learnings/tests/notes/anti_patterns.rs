@@ -29,8 +29,8 @@ fn a_correction_that_names_an_alternative_is_an_anti_pattern_with_its_parts() {
     for (message, expected, sentence, category) in [
         (
             "Never push to main because CI breaks; open a pull request instead.",
-            ("push to main", Some("CI breaks"), Some("a pull request")),
-            "Don't push to main for CI breaks — instead a pull request",
+            ("push to main", Some("CI breaks"), Some("open a pull request")),
+            "Don't push to main for CI breaks — instead open a pull request",
             "anti-patterns/push",
         ),
         (
@@ -60,6 +60,60 @@ fn a_correction_that_names_an_alternative_is_an_anti_pattern_with_its_parts() {
         assert_eq!((row.kind, row.level), (LearningKind::AntiPattern, Level::User));
         assert!(row.tags.iter().any(|tag| tag.as_str() == "anti-pattern"));
         assert_eq!(row.sources.len(), 1);
+    }
+}
+
+// proves: RB-22 (usual wordings, each with its parts)
+#[test]
+fn usual_wordings_of_what_to_do_instead_have_their_parts() {
+    let mut wrong = Vec::new();
+    for (message, avoid, reason, instead) in [
+        ("Don't send emails directly, ask me first instead.", "send emails directly", None, "ask me first"),
+        ("Next time use ripgrep rather than find.", "use find", None, "ripgrep"),
+        ("Stop using tabs — use spaces.", "using tabs", None, "spaces"),
+        (
+            "Don't deploy on Fridays. Deploy on Mondays instead.",
+            "deploy on Fridays",
+            None,
+            "deploy on Mondays",
+        ),
+        (
+            "Never write to the live database. Please use the staging database instead, because customers notice.",
+            "write to the live database",
+            Some("customers notice"),
+            "the staging database",
+        ),
+        ("Never use tabs in the code, use spaces.", "use tabs in the code", None, "spaces"),
+        ("Nutze pnpm statt npm.", "nutze npm", None, "pnpm"),
+        ("Utilise pnpm au lieu de npm.", "utilise npm", None, "pnpm"),
+        ("Usa pnpm en vez de npm.", "usa npm", None, "pnpm"),
+        ("Use pnpm em vez de npm, porque quebra.", "use npm", Some("quebra"), "pnpm"),
+    ] {
+        let rows = taught("a", message);
+        let found = rows.iter().find(|row| row.kind == LearningKind::AntiPattern).map(parts);
+        if found != Some((avoid, reason, Some(instead))) {
+            wrong.push(format!("{message}: {found:?} of {}", rows.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+// proves: RB-62 (a suggestion in passing is no rule)
+#[test]
+fn a_suggestion_is_held_as_tentative_and_three_of_them_are_a_preference() {
+    for message in ["Maybe use tables next time?", "Perhaps keep the replies shorter from now on."] {
+        let turn = |session| -> [Turn<'_>; 2] {
+            [(session, AGENT, "Here is the report."), (session, USER, message)]
+        };
+        let once = life(&turn("a"));
+        assert!(once.holds().is_empty(), "{message}: {:?}", once.holds());
+        assert!(
+            once.learnt().iter().all(|row| row.basis == Basis::Inferred),
+            "{message}: {:?}",
+            once.learnt()
+        );
+        let thrice = life(&[turn("a"), turn("b"), turn("c")].concat());
+        assert_eq!(thrice.holds().len(), 1, "{message}: {:?}", thrice.learnt());
     }
 }
 
@@ -130,7 +184,10 @@ fn an_anti_pattern_that_the_user_stores_has_its_parts() {
     let rows = space.rows();
     let of = |text: &str| rows.iter().find(|row| row.content.starts_with(text)).unwrap();
     assert_eq!(parts(of("Don't")), ("deploy on Fridays", Some("nobody is around"), Some("wait for Monday")));
-    assert_eq!(parts(of("Never")), ("deploy on Fridays", Some("nobody is around"), Some("on Mondays")));
+    assert_eq!(
+        parts(of("Never")),
+        ("deploy on Fridays", Some("nobody is around"), Some("deploy on Mondays"))
+    );
     assert_eq!((of("Fridays").kind, of("Fridays").pattern.as_ref()), (kind, None));
 }
 

@@ -61,6 +61,15 @@ impl Instructions {
         Self { purpose, producer: Producer { id: id.to_owned(), version }, text: text.trim().to_owned() }
     }
 
+    /// Returns these behind somebody's own words about the same work, so that the answer keeps its form.
+    ///
+    /// # Errors
+    /// As [`replaced`](Self::replaced).
+    pub fn directed(self, directive: &str) -> Result<Self> {
+        let text = format!("{}\n\n{}", directive.trim(), self.text);
+        self.replaced(&text)
+    }
+
     /// Takes other words in the place of these. Their hash is a part of the producer's name, so that answers to other words are
     /// never taken for answers to these; the form of the answer is asked for beside them and stays.
     ///

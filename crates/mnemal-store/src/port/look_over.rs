@@ -63,7 +63,10 @@ async fn of_graph(sql: &dyn Sql) -> Result<()> {
 
 async fn summaries(sql: &dyn Sql) -> Result<()> {
     none_of(&numbers(sql, statement::SUMMARY_ORPHANS).await?)?;
-    newest(sql, statement::NEWEST_SUMMARIES).await?.into_iter().try_for_each(|row| summary::one(row).map(drop))
+    newest(sql, statement::NEWEST_SUMMARIES)
+        .await?
+        .into_iter()
+        .try_for_each(|row| summary::one(row).map(drop))
 }
 
 async fn working(sql: &dyn Sql) -> Result<()> {

@@ -17,7 +17,8 @@ use crate::removal;
 
 const NAMES: &str = "select name from sqlite_schema where type = 'table'";
 /// The texts that make a table and its indexes, the table first.
-const TEXTS: &str = "select sql from sqlite_schema where tbl_name = $1 and sql is not null order by type desc, name";
+const TEXTS: &str =
+    "select sql from sqlite_schema where tbl_name = $1 and sql is not null order by type desc, name";
 
 /// Tables that belong together, and what is done where one of them is gone.
 struct Part {
@@ -53,7 +54,12 @@ const PARTS: [Part; 12] = [
     },
     Part { tables: &["receipt", "receipt_source"], empty: &removal::RESET_RECEIPTS, layer: None, fill: &[] },
     Part { tables: &["seen", "seen_source"], empty: &removal::RESET_SEEN, layer: None, fill: &[] },
-    Part { tables: &["completion", "completion_source"], empty: &removal::RESET_COMPLETIONS, layer: None, fill: &[] },
+    Part {
+        tables: &["completion", "completion_source"],
+        empty: &removal::RESET_COMPLETIONS,
+        layer: None,
+        fill: &[],
+    },
     Part { tables: &["working", "ledger", "lease"], empty: &[], layer: None, fill: &[] },
     Part { tables: &["dead_letter"], empty: &[], layer: None, fill: &[] },
     Part { tables: &["tally"], empty: &[], layer: None, fill: &REFILL_TALLIES },
@@ -104,7 +110,8 @@ async fn make(connection: &mut SqliteConnection) -> Result<Vec<&'static str>> {
     if gone.is_empty() {
         return Ok(gone);
     }
-    let mut model = SqliteConnectOptions::from_str("sqlite::memory:").map_err(failed)?.connect().await.map_err(failed)?;
+    let mut model =
+        SqliteConnectOptions::from_str("sqlite::memory:").map_err(failed)?.connect().await.map_err(failed)?;
     for text in MIGRATIONS {
         rows(&mut model, text, Vec::new()).await?;
     }
@@ -141,6 +148,15 @@ async fn start_over(connection: &mut SqliteConnection, part: &Part) -> Result<()
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+
+    use mnemal_core::{
+        Advance, Cursor, EntityKind, EventFilter, EventStore as _, GraphDelta, GraphStore, Seq, Timestamp,
+        Upkeep as _,
+    };
+    use mnemal_testkit::{Records, entity, fact};
+
     use super::*;
     use crate::SqliteStore;
 
@@ -169,8 +185,64 @@ mod tests {
         assert_eq!(rest, ["event", "space", "tombstone"], "what is the log itself");
     }
 
+    async fn spoil(path: &Path, sql: &str) {
+        let connect = SqliteConnectOptions::new().filename(path).foreign_keys(false);
+        let mut connection = connect.connect().await.unwrap();
+        rows(&mut connection, AssertSqlSafe(sql.to_owned()), Vec::new()).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    async fn damaged(store: &SqliteStore) -> Vec<Layer> {
+        store.look_over().await.unwrap().into_iter().map(|(layer, _)| layer).collect()
+    }
+
+    #[tokio::test]
+    async fn a_table_that_goes_while_the_file_is_open_stops_no_append() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let mut records = Records::new(1);
+        store.append(&[records.turn("s", "before").unwrap()]).await.unwrap();
+        for table in PARTS.iter().flat_map(|part| part.tables).chain([&PROGRESS]) {
+            spoil(store.path(), &format!("drop table {table}")).await;
+            let appended = store.append(&[records.turn("s", table).unwrap()]).await;
+            assert!(appended.is_ok(), "{table}: {appended:?}");
+        }
+        let again = SqliteStore::open(store.path()).await.unwrap();
+        let all = again.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::MAX).await.unwrap();
+        assert_eq!(all.len(), 1 + PARTS.iter().map(|part| part.tables.len()).sum::<usize>() + 1);
+        assert_eq!(GraphStore::cursor(&again).await.unwrap(), Cursor::START);
+    }
+
+    #[tokio::test]
+    async fn rows_that_were_lost_are_noticed_by_a_short_look() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+        let mut records = Records::new(1);
+        let turn = records.turn("s", "before").unwrap();
+        let id = turn.id;
+        store.append(&[turn]).await.unwrap();
+        let who = entity(1, "Anna", EntityKind::Person, id, Timestamp::EPOCH);
+        let what = fact(2, 1, "likes", id, Timestamp::EPOCH).unwrap();
+        let delta = GraphDelta { entities: vec![who], facts: vec![what], ..GraphDelta::default() };
+        let advance = Advance { expect: Cursor::START, next: Cursor(Some(Seq(1))), ..Advance::default() };
+        GraphStore::apply(&store, &delta, &advance).await.unwrap();
+        assert_eq!(damaged(&store).await, []);
+        spoil(store.path(), "delete from fact").await;
+        assert_eq!(damaged(&store).await, [Layer::Graph]);
+        spoil(store.path(), "delete from graph_source where record not in (select id from entity)").await;
+        spoil(store.path(), "update entity set body = 'garbage'").await;
+        assert_eq!(damaged(&store).await, [Layer::Graph]);
+        let found = store.check().await.unwrap().findings;
+        assert!(found.iter().any(|line| line.contains("graph")), "{found:?}");
+    }
+
     async fn schema(connection: &mut SqliteConnection) -> Vec<String> {
         let sql = "select name || ' ' || coalesce(sql, '') from sqlite_schema order by name";
-        rows(connection, sql, Vec::new()).await.unwrap().into_iter().map(|mut row| row.text().unwrap()).collect()
+        rows(connection, sql, Vec::new())
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|mut row| row.text().unwrap())
+            .collect()
     }
 }

@@ -69,7 +69,10 @@ impl Builder {
             clock: &self.clock,
             ids: &self.ids,
             extractor: Arc::new(self.extractor_of_models()?),
-            merger: Arc::new(ModelSummarizer::new(self.instructions("merge.md", Instructions::merge())?)),
+            merger: Arc::new(ModelSummarizer::new(directed(
+                self.instructions("merge.md", Instructions::merge())?,
+                &self.settings.dream.directive_file,
+            )?)),
             connector: Arc::new(ModelSummarizer::new(
                 self.instructions("insight.md", Instructions::insight())?,
             )),
@@ -78,7 +81,10 @@ impl Builder {
             )),
             digester: Arc::new(ModelDigests::new(self.instructions("digest.md", Instructions::digest())?)),
             writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
-            judge: Arc::new(ModelJudge::new(self.instructions("judge.md", Instructions::judge())?)),
+            judge: Arc::new(ModelJudge::new(directed(
+                self.instructions("judge.md", Instructions::judge())?,
+                &self.settings.dream.preference_directive_file,
+            )?)),
             appraiser: Arc::new(ModelAppraiser::new(
                 self.instructions("appraise.md", Instructions::appraise())?,
             )),
@@ -109,5 +115,16 @@ impl Builder {
                     .because(error))
             }
         }
+    }
+}
+
+/// Puts the words of a file before instructions; no file leaves them as they are.
+fn directed(instructions: Instructions, file: &str) -> Result<Instructions> {
+    if file.trim().is_empty() {
+        return Ok(instructions);
+    }
+    match std::fs::read_to_string(file) {
+        Ok(text) => instructions.directed(&text),
+        Err(error) => Err(Error::invalid(format!("cannot read the directive in {file}")).because(error)),
     }
 }

@@ -34,9 +34,17 @@ pub struct DreamSettings {
     /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
     pub judging: bool,
     /// Whether the same question asks in which messages the user says how he wants things.
+    #[serde(alias = "preference_inference_enabled")]
     pub infer_preferences: bool,
     /// Whether a language model, where there is one, judges tasks that are over and what to remember of them.
     pub self_evaluation: bool,
+    /// A file with one's own words about how notes are folded, which a language model, where there is one, is given before the built-in
+    /// instructions; `dream.md` of `RockBot` is one.
+    #[serde(alias = "directive_path")]
+    pub directive_file: String,
+    /// The same about how it is found out what the user prefers; `pref-dream.md` of `RockBot` is one.
+    #[serde(alias = "preference_directive_path")]
+    pub preference_directive_file: String,
     /// Words that a merge may leave out wherever they stand. A list with a blank word does nothing.
     pub common_words: Vec<String>,
     /// Words that no merge may leave out, whatever else is said of them. A list with a blank word does nothing.
@@ -88,6 +96,8 @@ impl Default for DreamSettings {
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,
             self_evaluation: SELF_EVALUATION,
+            directive_file: String::new(),
+            preference_directive_file: String::new(),
             common_words: Vec::new(),
             specific_words: Vec::new(),
             disposable_numbers: Vec::new(),

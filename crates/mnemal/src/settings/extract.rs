@@ -17,12 +17,15 @@ pub struct ExtractSettings {
     /// What happens to rows that another version of the program would read otherwise.
     pub switch: Switch,
     /// Seconds between two steps of background work, 1 to 86,400. Default 60.
+    #[serde(alias = "interval_seconds")]
     pub interval_secs: u32,
     /// Turns that a language model, where there is one, is asked about in one cycle, 1 to 1,000; the rules read what there is.
     /// Default 20.
+    #[serde(alias = "batch_size")]
     pub batch: NonZeroUsize,
     /// Whether a step waits while somebody talks: when something was said within 10 s for three intervals and at least three
     /// minutes, when something was said within a minute for two, each step once. Default yes.
+    #[serde(alias = "activity_backoff")]
     pub backoff_when_active: bool,
     /// Rules whose claims are left out, by their ids, as `mnemal extract` names them; `correction` for what is taken back. Default
     /// none.

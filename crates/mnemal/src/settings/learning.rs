@@ -11,10 +11,12 @@ pub struct LearningSettings {
     /// Whether anything is learnt from what people say and tools answer; notes that somebody stores are kept in any case.
     pub enabled: bool,
     /// Days after which what is inferred weighs half.
+    #[serde(alias = "decay_days")]
     pub half_life_days: f64,
     /// What no weight falls below, 0 to 1.
     pub floor: f32,
     /// Most learnings about the work and about tools; the lowest inferred ones are left out first.
+    #[serde(alias = "max_learnings")]
     pub max_active: usize,
 }
 
