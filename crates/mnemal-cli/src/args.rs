@@ -310,6 +310,7 @@ pub(crate) struct Recall {
 
 /// `context`.
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Context {
     /// What the turn is about.
     pub(crate) query: Option<String>,

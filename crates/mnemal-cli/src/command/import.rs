@@ -90,7 +90,8 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     // Our own export says of each event whose words it holds.
     let is_of_others = reports.iter().any(|(_, report)| report.format != Some(ImportFormat::Mnemal));
     let is_of_agent = |report: &ImportReport| {
-        matches!(report.format, Some(ImportFormat::MemoryMd | ImportFormat::RockBot)) && report.stored > 0
+        matches!(report.format, Some(ImportFormat::MemoryMd | ImportFormat::RockBot))
+            && report.taken.stored > 0
     };
     if !call.own_history && !call.of_others && reports.iter().any(|(_, report)| is_of_agent(report)) {
         output.say(

@@ -51,7 +51,7 @@ impl Reader {
     ) -> Result<(), Trouble> {
         let is_broken = broken.contains(&event.id);
         if let Some(note) = noted(event) {
-            return self.note(known, event, &note, producer, is_broken).await;
+            return if is_broken { Ok(()) } else { self.note(known, (event, &note), producer).await };
         }
         if event.role == Role::Decision {
             return if is_broken { Ok(()) } else { self.decide(known, event, producer).await };
@@ -73,18 +73,12 @@ impl Reader {
 
     /// Takes a note in: whom it names, and what it says of them. Where it is a new version, what only the earlier ones say holds
     /// no more.
-    #[expect(clippy::fn_params_excessive_bools, reason = "what the caller looked up")]
     async fn note(
         &self,
         known: &mut Knowledge,
-        event: &Event,
-        note: &Noted,
+        (event, note): (&Event, &Noted),
         producer: &Producer,
-        is_broken: bool,
     ) -> Result<(), Trouble> {
-        if is_broken {
-            return Ok(());
-        }
         let names = known.fold.names.gazetteer();
         let utterance = Utterance { event, before: &[], known: names };
         let extraction = guarded(|| self.extractor.extract(&utterance)).map_err(|_| Trouble::Unread)?;

@@ -152,7 +152,7 @@ mod tests {
     use std::path::Path;
 
     use mnemal_core::{
-        Advance, Cursor, EntityKind, EventFilter, EventStore as _, GraphDelta, GraphStore, Seq, Timestamp,
+        Advance, Cursor, EntityKind, EventFilter, EventStore as _, GraphDelta, Projection, Seq, Timestamp,
         Upkeep as _,
     };
     use mnemal_testkit::{Records, entity, fact};
@@ -210,7 +210,7 @@ mod tests {
         let again = SqliteStore::open(store.path()).await.unwrap();
         let all = again.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::MAX).await.unwrap();
         assert_eq!(all.len(), 1 + PARTS.iter().map(|part| part.tables.len()).sum::<usize>() + 1);
-        assert_eq!(GraphStore::cursor(&again).await.unwrap(), Cursor::START);
+        assert_eq!(<SqliteStore as Projection<GraphDelta>>::cursor(&again).await.unwrap(), Cursor::START);
     }
 
     #[tokio::test]
@@ -225,7 +225,7 @@ mod tests {
         let what = fact(2, 1, "likes", id, Timestamp::EPOCH).unwrap();
         let delta = GraphDelta { entities: vec![who], facts: vec![what], ..GraphDelta::default() };
         let advance = Advance { expect: Cursor::START, next: Cursor(Some(Seq(1))), ..Advance::default() };
-        GraphStore::apply(&store, &delta, &advance).await.unwrap();
+        <SqliteStore as Projection<GraphDelta>>::apply(&store, &delta, &advance).await.unwrap();
         assert_eq!(damaged(&store).await, []);
         spoil(store.path(), "delete from fact").await;
         assert_eq!(damaged(&store).await, [Layer::Graph]);
