@@ -127,7 +127,8 @@ pub(crate) fn omitted(fragment: &Fragment, reason: OmittedReason) -> Omitted {
 /// Whether a fragment stands where evidence of others must not stand: among what a person is and wants. What texts say that were
 /// read in is knowledge, in the part for evidence.
 fn is_above_its_level(fragment: &Fragment) -> bool {
-    let is_guarded = matches!(fragment.section, Section::Identity | Section::Preferences | Section::Learnings);
+    let is_guarded =
+        matches!(fragment.section, Section::Identity | Section::Preferences | Section::Learnings);
     is_guarded && fragment.label.level == Level::External
 }
 
