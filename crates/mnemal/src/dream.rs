@@ -12,7 +12,6 @@ use mnemal_core::{
     BackgroundPermit, Book, Cursor, Decision, Digest, Error, ErrorKind, Event, EventFilter, EventId,
     EventKind, GapCause, Gaps, LONGEST_DIGEST, Layer, Learning, LearningId, LearningStore, LeaseName,
     LedgerLine, Looked, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Tag, Timestamp, Turn, Within,
-    Zone,
 };
 use mnemal_dream::{
     Assessment, Copies, Cycle, DigestWriter, Digester, Digests, DreamParts, Dreamer, Ended, InsightWriter,
@@ -448,15 +447,15 @@ impl Namer for Names {
 struct Gists;
 
 impl Digester for Gists {
-    fn digest(&self, text: &str, at: Timestamp) -> Option<Digest> {
-        let gist = gist(&OwnWords::whole(text), at, &Zone::utc());
-        let sentences = gist.summary.iter().filter_map(|span| span.of(text));
+    fn digest(&self, text: &NewEvent) -> Option<Digest> {
+        let gist = gist(&OwnWords::of_event(text), text.occurred_at, &text.zone);
+        let sentences = gist.summary.iter().filter_map(|span| span.of(&text.content));
         let words: Vec<&str> = sentences.flat_map(str::split_whitespace).collect();
         let said: String = words.join(" ").chars().take(LONGEST_DIGEST).collect();
         let topics = gist.topics.into_iter().filter_map(|topic| Tag::new(topic).ok());
         (!said.is_empty()).then(|| Digest {
             text: said,
-            entities: named_in(text),
+            entities: named_in(&text.content),
             topics: topics.collect(),
             importance: gist.importance,
         })

@@ -110,9 +110,7 @@ impl Space {
 
 fn document(name: &str, text: &str) -> Document {
     let mut hash = [0_u8; 32];
-    for (place, byte) in text.bytes().enumerate() {
-        hash[place % 32] = hash[place % 32].rotate_left(3) ^ byte;
-    }
+    hash.iter_mut().zip(text.bytes().rev().cycle()).for_each(|(one, byte)| *one = byte);
     Document {
         name: name.to_owned(),
         kind: "text".to_owned(),

@@ -27,8 +27,8 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something
 
 /// Says by rule what a text says in short.
 pub trait Digester: std::fmt::Debug + Send + Sync + 'static {
-    /// Returns the digest of a text that was written at a moment; `None` where it says nothing.
-    fn digest(&self, text: &str, at: Timestamp) -> Option<Digest>;
+    /// Returns the digest of a text, given as one event with all of its words; `None` where it says nothing.
+    fn digest(&self, text: &NewEvent) -> Option<Digest>;
 }
 
 /// A model that makes digests.
@@ -143,12 +143,11 @@ impl Digests {
         parts: &[Event],
     ) -> Result<Option<Proposal>> {
         let from: Vec<EventId> = parts.iter().map(|part| part.id).collect();
-        let text = whole(parts);
-        let at = parts.iter().filter_map(Event::kept).map(|part| part.occurred_at).max();
+        let Some(text) = whole(parts) else { return Ok(None) };
         if let Some(by) = *writer {
-            let prompt = by.writer.prompt(&text);
+            let prompt = by.writer.prompt(&text.content);
             let hash = PromptHash::of(by.consultant.model.model(), &prompt);
-            let read = |completion: &Completion| by.writer.parse(&text, completion);
+            let read = |completion: &Completion| by.writer.parse(&text.content, completion);
             match by.consultant.ask(permit, &prompt, &from, read).await {
                 Ok(digest) => {
                     let producer = by.consultant.producer(&by.writer.producer());
@@ -163,7 +162,7 @@ impl Digests {
             }
         }
         let producer = Producer { id: format!("dream/{}", Self::NAME), version: 1 };
-        let digest = self.digester.digest(&text, at.unwrap_or(Timestamp::EPOCH));
+        let digest = self.digester.digest(&text);
         digest.map(|digest| proposal(parts, digest, producer, "a text was read in")).transpose()
     }
 }
@@ -232,8 +231,9 @@ fn is_part(kept: &NewEvent) -> bool {
     kept.kind == EventKind::Document && place.is_some_and(|place| place != "0")
 }
 
-/// Returns what the parts of a text say together, up to as much as is read.
-fn whole(parts: &[Event]) -> String {
+/// Returns what the parts of a text say together, up to as much as is read, as one event; `None` without parts.
+fn whole(parts: &[Event]) -> Option<NewEvent> {
+    let first = parts.iter().find_map(Event::kept)?;
     let mut text = String::new();
     for part in parts.iter().filter_map(Event::kept) {
         if !text.is_empty() {
@@ -245,7 +245,7 @@ fn whole(parts: &[Event]) -> String {
             break;
         }
     }
-    text
+    Some(NewEvent { content: text, ..first.clone() })
 }
 
 fn deed(parts: &[Event], entities: Vec<String>, tags: Vec<Tag>, importance: Importance) -> Result<Deed> {
