@@ -15,6 +15,7 @@ use mnemal_core::{
 use mnemal_recall::Hit;
 
 use crate::memory::Memory;
+use crate::remember::DEFAULT_CATEGORY;
 
 /// Hits as text for a model, with the account of what was shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,7 @@ pub struct QuoteCall {
     budget: TokenCount,
     session: Option<SessionId>,
     filing: Filing,
+    unfiled: Option<String>,
 }
 
 /// Whether the lines of notes say how these are filed.
@@ -70,7 +72,15 @@ impl Memory {
     pub fn quote(&self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
         let budget = TokenCount(self.engine.settings().context.budget_tokens);
         let session = self.scope.session.only().cloned();
-        QuoteCall { memory: self.clone(), query: query.into(), hits, budget, session, filing: Filing::Silent }
+        QuoteCall {
+            memory: self.clone(),
+            query: query.into(),
+            hits,
+            budget,
+            session,
+            filing: Filing::Silent,
+            unfiled: None,
+        }
     }
 }
 
@@ -103,13 +113,23 @@ impl QuoteCall {
         self
     }
 
+    /// Names what is in no category of its own so on a line that says how a note is filed; without it as the memory does.
+    pub fn unfiled(mut self, name: impl Into<String>) -> Self {
+        self.unfiled = Some(name.into());
+        self
+    }
+
     async fn run(self) -> Result<Degraded<Quoted>> {
         let mut gaps = Gaps::default();
         let notes = self.notes(&mut gaps).await;
         let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
         let filed = match self.filing {
             Filing::Silent => HashMap::new(),
-            Filing::Told => notes.values().map(|note| (RecordRef::Learning(note.id), told(note))).collect(),
+            Filing::Told => {
+                let told =
+                    |note: &Learning| (RecordRef::Learning(note.id), told(note, self.unfiled.as_deref()));
+                notes.values().map(told).collect()
+            }
         };
         let request = request(&self.memory, self.query, self.session, self.budget);
         let (context, texts) = gaps.merge(filed_block(&self.memory, request, offered, &filed).await?);
@@ -297,7 +317,7 @@ fn record(hit: &Hit, note: Option<&Learning>) -> RecordRef {
 }
 
 /// Returns how a note is filed, as its line says it. Names that a line could not hold are cut out of it.
-fn told(note: &Learning) -> String {
+fn told(note: &Learning, unfiled: Option<&str>) -> String {
     /// Longest name on a line, in characters. Source: own default, that of speakers.
     const LONGEST: usize = 48;
     let name = |name: &str| -> String {
@@ -307,7 +327,9 @@ fn told(note: &Learning) -> String {
     };
     let key = note.key.as_ref().map(|key| name(key.as_str())).filter(|key| !key.is_empty());
     let key = key.map(|key| format!("{key} ")).unwrap_or_default();
-    format!("{key}[{}] [importance: {:.1}]: ", name(note.category.as_str()), note.importance.get())
+    let category =
+        unfiled.filter(|_| note.category.as_str() == DEFAULT_CATEGORY).unwrap_or(note.category.as_str());
+    format!("{key}[{}] [importance: {:.1}]: ", name(category), note.importance.get())
 }
 
 /// Puts how records are filed before the words of their lines, and counts and hashes the blocks anew; returns whether it changed

@@ -16,7 +16,7 @@ use crate::span::{Observed, Operation};
 mod once;
 
 /// Where a note is filed that names no category. Source: `general` in PB-01.
-const DEFAULT_CATEGORY: &str = "general";
+pub(crate) const DEFAULT_CATEGORY: &str = "general";
 /// Where a note is filed that names none, and that an agent takes for a preference. Source: RB-04, the conventional categories.
 const INFERRED_CATEGORY: &str = "user-preferences/inferred";
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool as Definition, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::mcp::tool::{Offer, Tool};
+use crate::mcp::tool::{Manner, Offer, Tool};
 
 /// Said to the client when it connects: what the memory is for and how it is used.
 const READING: &str = "Long-term memory of this project and user. Call memory_context once when a task starts, and \
@@ -42,8 +42,11 @@ pub(super) fn instructions(offers: &[Offer], extra: &str) -> String {
 }
 
 /// Returns the definition of a tool under its name.
-pub(super) fn definition(Offer { name, tool }: Offer) -> Definition {
-    let (title, description) = words(tool);
+pub(super) fn definition(Offer { name, tool, manner }: Offer) -> Definition {
+    let (title, mut description) = words(tool);
+    if tool == Tool::Forget && manner != Manner::Own {
+        description = DELETES;
+    }
     let hints = ToolAnnotations::new()
         .read_only(tool.is_read_only())
         .destructive(tool.is_destructive())
@@ -54,6 +57,11 @@ pub(super) fn definition(Offer { name, tool }: Offer) -> Definition {
         .with_raw_output_schema(object(output(tool)))
         .with_annotations(hints)
 }
+
+/// What `memory_forget` does under the names of other memories.
+const DELETES: &str = "Deletes a memory for good, by its key or id: when it is outdated or wrong, or the user asks. What the user \
+    said, and several at once, takes two steps: the first call gives a confirm_token. To correct a memory, store it again with \
+    its key.";
 
 fn words(tool: Tool) -> (&'static str, &'static str) {
     match tool {

@@ -1,13 +1,15 @@
-//! `memory_forget`: erasing, always in two steps.
+//! `memory_forget`: erasing, in two steps; what an agent noted itself it deletes in one under the names of other memories.
 
 use mnemal::{Erasure, ErasureStatus, ForgetCall, Memory};
-use mnemal_core::{ErrorKind, EventId, LearningFilter, LearningId, NoteKey, RecordRef, Selector};
+use mnemal_core::{
+    ErrorKind, EventId, LearningFilter, LearningId, Level, NoteKey, RecordRef, Role, Selector,
+};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Outcome, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::nearest::nearest;
-use crate::mcp::tool::Tool;
+use crate::mcp::tool::{Manner, Tool};
 use crate::mcp::{tell, token};
 
 /// Most records of one call. Source: SURFACES 6.4.
@@ -38,7 +40,7 @@ pub(super) enum Person {
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
-    person: Person,
+    (person, manner): (Person, Manner),
 ) -> Result<Outcome, Mistake> {
     let arguments = Arguments::new(Tool::Forget, given);
     let target = Target::read(memory, &arguments).await?;
@@ -50,6 +52,11 @@ pub(super) async fn call(
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(target.missing(memory).await),
         Err(error) => return Err(error.into()),
     };
+    let is_sure = manner != Manner::Own && !only_look && token.is_none();
+    if is_sure && target.is_one && is_of_agent(memory, &preview).await? {
+        let call = memory.forget(target.selector.clone()).by_agent();
+        return erase(memory, call, target, (tail, manner)).await;
+    }
     let digest = target.digest(&preview);
     let engine = memory.engine();
     let holds = |token: &str| token::is_good(engine, Tool::Forget.name(), &digest, token);
@@ -60,7 +67,7 @@ pub(super) async fn call(
             }
             if agrees {
                 let call = memory.forget(target.selector.clone());
-                return erase(memory, call, target, tail).await;
+                return erase(memory, call, target, (tail, Manner::Own)).await;
             }
             let text = tail.behind("Nothing was erased: the user said no.", engine, CEILING);
             Ok(Outcome::Said(Answer { text, structured: counts(&preview) }))
@@ -68,7 +75,7 @@ pub(super) async fn call(
         (_, Some(token)) if !only_look => {
             if holds(&token) {
                 let call = memory.forget(target.selector.clone()).by_agent();
-                return erase(memory, call, target, tail).await;
+                return erase(memory, call, target, (tail, Manner::Own)).await;
             }
             Err(Mistake::new(NO_TOKEN))
         }
@@ -100,7 +107,7 @@ async fn erase(
     memory: &Memory,
     call: ForgetCall,
     target: Target,
-    mut tail: Tail,
+    (mut tail, manner): (Tail, Manner),
 ) -> Result<Outcome, Mistake> {
     let erasure = call.await?;
     target.warn(&mut tail);
@@ -110,7 +117,10 @@ async fn erase(
     if !erasure.verified {
         tail.say("Not all places could be checked; the user can run `mnemal doctor --prove-erased`.");
     }
-    let head = format!("Erased {}: {}.", target.shown, amount(&erasure));
+    let head = match manner {
+        Manner::Own => format!("Erased {}: {}.", target.shown, amount(&erasure)),
+        _ => format!("Memory deleted: {}", target.name),
+    };
     let mut structured = counts(&erasure);
     if let (Some(fields), Some(event)) = (structured.as_object_mut(), erasure.event) {
         fields.insert("event_id".to_owned(), event.to_string().into());
@@ -118,6 +128,20 @@ async fn erase(
         fields.insert("residual".to_owned(), erasure.residual.into());
     }
     Ok(Outcome::Said(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
+}
+
+/// Whether all that would go are notes which an agent made, and so nobody's own words.
+async fn is_of_agent(memory: &Memory, preview: &Erasure) -> Result<bool, Mistake> {
+    if preview.ids.len() > MOST {
+        return Ok(false);
+    }
+    for id in &preview.ids {
+        let event = memory.get(*id).await?;
+        if event.level != Level::Agent || event.role != Role::Decision {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn counts(erasure: &Erasure) -> Value {
@@ -137,6 +161,10 @@ fn amount(erasure: &Erasure) -> String {
 #[derive(Debug)]
 struct Target {
     selector: Selector,
+    /// Whether a key or an id was given, and not several or what somebody is called.
+    is_one: bool,
+    /// The key or the id, as it was given.
+    name: String,
     /// As it stands in answers.
     shown: String,
     /// The key whose older versions would hold again.
@@ -166,19 +194,24 @@ impl Target {
             many if many.len() > MOST => {
                 Err(Mistake::new(format!("At most {MOST} ids in one call; {} were given.", many.len())))
             }
-            many => Self::of_records(memory, many).await,
+            many => {
+                let is_one = !arguments.has("ids");
+                Ok(Self { is_one, ..Self::of_records(memory, many).await? })
+            }
         }
     }
 
     fn of_key(name: &str) -> Result<Self, Mistake> {
         let key = NoteKey::new(name).map_err(|error| Mistake::about("key", &error))?;
-        Ok(Self { shown: format!("every version of '{key}'"), selector: Selector::Key(key), uncovers: None })
+        let (name, shown) = (key.to_string(), format!("every version of '{key}'"));
+        Ok(Self { selector: Selector::Key(key), is_one: true, name, shown, uncovers: None })
     }
 
     async fn of_entity(memory: &Memory, who: &str) -> Result<Self, Mistake> {
         let entity = tell::whom(memory, who).await?;
         let selector = Selector::Events(memory.naming(entity.id).await?);
-        Ok(Self { selector, shown: format!("every event that names {}", entity.id), uncovers: None })
+        let (name, shown) = (entity.id.to_string(), format!("every event that names {}", entity.id));
+        Ok(Self { selector, is_one: false, name, shown, uncovers: None })
     }
 
     async fn of_records(memory: &Memory, names: &[String]) -> Result<Self, Mistake> {
@@ -212,7 +245,7 @@ impl Target {
             [one] => one.clone(),
             many => format!("{} memories", many.len()),
         };
-        Ok(Self { selector: Selector::Events(events), shown, uncovers })
+        Ok(Self { selector: Selector::Events(events), is_one: false, name: shown.clone(), shown, uncovers })
     }
 
     /// What a token stands for: what was asked, and all that it would erase.

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
-use mnemal::{Decision, EventKind, Hit, LearningKind, Memory, Quoted, QuotedLine};
+use mnemal::{Decision, EventKind, FoundBy, Hit, LearningKind, Memory, Quoted, QuotedLine, RecallMode};
 use mnemal_core::{Category, Deed, Event, EventFilter, Level, Operation, Role, Tag, Timestamp, Within};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tool::Tool;
+use crate::mcp::tool::{Manner, Tool};
 use crate::mcp::{moment, store};
 
 /// Hits of a search that names no limit. Source: SURFACES 6.4.
@@ -26,20 +26,14 @@ const ONLY_NEAREST: &str = "These are only the nearest; they may have nothing to
 /// Hits that are shown where nothing speaks for any. Source: own default.
 const NEAREST: usize = 3;
 
-/// How the lines of an answer are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lines {
-    /// As everywhere.
-    Plain,
-    /// Those of notes name key, category and importance. Source: `PicoBot`, SURFACES 6.6.
-    Filed,
-}
+/// What is said where nothing matches. Source: `PicoBot`, SURFACES 6.6.
+const NOTHING_MATCHES: &str = "No matching memories found.";
 
 /// Searches.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
-    (lines, zone): (Lines, &TimeZone),
+    (manner, zone): (Manner, &TimeZone),
 ) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Recall, given).within(zone);
     let query = arguments.required("query", "say what to look for, in a few words.")?;
@@ -53,15 +47,32 @@ pub(super) async fn call(
 
     let asked = looked_at(&wanted, limit);
     let here = moment::place(None, engine.now(), zone);
-    let found = memory.recall(&query).filter(filter).limit(asked as usize).zone(here).await?;
-    let mut hits = found.value.hits;
-    hits.retain(|hit| wanted.takes(hit));
-    hits.truncate(limit as usize);
-    if let Some(doubt) = without_nearest(&mut hits) {
-        tail.say(doubt);
+    let search = || memory.recall(&query).filter(filter.clone()).limit(asked as usize).zone(here.clone());
+    let taken = |mut hits: Vec<Hit>| {
+        hits.retain(|hit| wanted.takes(hit));
+        hits.truncate(limit as usize);
+        hits
+    };
+    let found = search().await?;
+    let mut hits = taken(found.value.hits);
+    match (without_nearest(&mut hits), manner) {
+        (Some(doubt), Manner::Own) => tail.say(doubt),
+        // Where nothing speaks for any, a part of a word may: the words alone find it.
+        (Some(_), _) => {
+            hits = taken(search().mode(RecallMode::Lexical).await?.value.hits);
+            if without_nearest(&mut hits).is_some() {
+                hits.clear();
+            }
+        }
+        (None, _) => {}
     }
     let quote = memory.quote(&query, hits).budget(tail.room(engine, ceiling));
-    let quoted = if lines == Lines::Filed { quote.filed() } else { quote }.await?;
+    let quoted = match manner {
+        Manner::Own => quote,
+        Manner::Filed => quote.filed(),
+        Manner::Knowledge => quote.filed().unfiled("knowledge"),
+    };
+    let quoted = quoted.await?;
 
     let (structured, dropped) = structured(&quoted, detail, |text| engine.count_tokens(text).0 <= ceiling);
     let more = quoted.left_out.max(dropped);
@@ -71,17 +82,26 @@ pub(super) async fn call(
     let gaps: Vec<_> = found.gaps.into_iter().chain(quoted.gaps).collect();
     tail.gaps(&gaps);
     let head = match (quoted.value.lines.is_empty(), more) {
+        (false, _) if manner == Manner::Knowledge => {
+            let count = quoted.value.lines.len();
+            &format!(
+                "Found {count} {}:\n{}",
+                if count == 1 { "memory" } else { "memories" },
+                quoted.value.text
+            )
+        }
         (false, _) => quoted.value.text.as_str(),
-        (true, 0) => "Nothing found. Try other words or fewer filters.",
+        (true, 0) if manner == Manner::Own => "Nothing found. Try other words or fewer filters.",
+        (true, 0) => NOTHING_MATCHES,
         (true, _) => "Nothing fits.",
     };
     Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
 }
 
-/// Leaves out hits for which nothing speaks, no word of the query and no nearness to it, where something speaks for another;
+/// Leaves out hits for which nothing speaks, no word of the query nor a part of one and no nearness to it, where something speaks for another;
 /// where nothing speaks for any, keeps the few that are nearest and returns what is to be said of them.
 fn without_nearest(hits: &mut Vec<Hit>) -> Option<&'static str> {
-    let speaks = |hit: &Hit| hit.evidence > 0.0;
+    let speaks = |hit: &Hit| hit.evidence > 0.0 || hit.found_by == FoundBy::Substring;
     if hits.iter().any(speaks) {
         hits.retain(speaks);
         return None;

@@ -23,7 +23,6 @@ use crate::mcp::answer::{Mistake, Outcome};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
-use crate::mcp::recall::Lines;
 use crate::mcp::resource::Offered;
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{
@@ -71,7 +70,6 @@ pub(crate) struct Server {
     offers: Vec<Offer>,
     resources: Offered,
     instructions: String,
-    lines: Lines,
     ended: Ended,
     watch: Watch,
     /// Where the client is.
@@ -89,9 +87,8 @@ impl Server {
             Profile::Classic => Offered::KnowledgeGraph,
             _ => Offered::Parts,
         };
-        let lines = if options.profile == Profile::Compat { Lines::Filed } else { Lines::Plain };
         let (watch, zone) = (Watch::default(), TimeZone::system());
-        Self { memory, offers, resources, instructions, lines, ended, watch, zone }
+        Self { memory, offers, resources, instructions, ended, watch, zone }
     }
 
     /// The same, whose calls are told.
@@ -110,7 +107,7 @@ impl Server {
 
     async fn answer(
         &self,
-        tool: Tool,
+        Offer { tool, manner, .. }: Offer,
         request: CallToolRequestParams,
         reach: Person,
     ) -> Result<Outcome, Mistake> {
@@ -119,10 +116,10 @@ impl Server {
             Tool::Forget => {
                 let person =
                     answered(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);
-                return forget::call(memory, given, person).await;
+                return forget::call(memory, given, (person, manner)).await;
             }
             Tool::Context => context::call(memory, given).await,
-            Tool::Recall => recall::call(memory, given, (self.lines, zone)).await,
+            Tool::Recall => recall::call(memory, given, (manner, zone)).await,
             Tool::Store => store::call(memory, given, zone).await,
             Tool::Entity => entity::call(memory, given, zone).await,
             Tool::Relationships => relationships::call(memory, given, zone).await,
@@ -338,8 +335,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(Offer { tool, .. }) = self.offers.iter().copied().find(|offer| offer.name == request.name)
-        else {
+        let offer = self.offers.iter().copied().find(|offer| offer.name == request.name);
+        let Some(offer @ Offer { tool, .. }) = offer else {
             let names: Vec<&str> = self.offers.iter().map(|offer| offer.name).collect();
             return Err(ErrorData::invalid_params(
                 format!("there is no such tool; there are {}", names.join(", ")),
@@ -347,7 +344,7 @@ impl ServerHandler for Server {
             ));
         };
         let reach = if can_ask(&context) { Person::Near } else { Person::Away };
-        let work = AssertUnwindSafe(self.answer(tool, request, reach)).catch_unwind();
+        let work = AssertUnwindSafe(self.answer(offer, request, reach)).catch_unwind();
         let done = tokio::select! {
             done = work => done,
             // What was begun to be erased is erased: a half of it would only wait for the next start.

@@ -43,14 +43,17 @@ impl Profile {
 
     /// Returns what is offered, in the order in which it is listed.
     pub(super) fn offers(self) -> Vec<Offer> {
-        let own = |tool: Tool| Offer { name: tool.name(), tool };
+        let own = |tool: Tool| Offer { name: tool.name(), tool, manner: Manner::Own };
         match self {
             Self::Core => Tool::CORE.into_iter().map(own).collect(),
             Self::Readonly => Tool::full().filter(|tool| tool.is_read_only()).map(own).collect(),
             Self::Full => Tool::full().map(own).collect(),
             Self::Chatgpt => [Tool::Search, Tool::Fetch].map(own).to_vec(),
             Self::Classic => Tool::CLASSIC.into_iter().map(own).collect(),
-            Self::Compat => COMPAT.iter().map(|(name, tool)| Offer { name, tool: *tool }).collect(),
+            Self::Compat => COMPAT
+                .iter()
+                .map(|(name, tool, manner)| Offer { name, tool: *tool, manner: *manner })
+                .collect(),
         }
     }
 }
@@ -62,24 +65,37 @@ pub(super) struct Offer {
     pub(super) name: &'static str,
     /// What stands behind it.
     pub(super) tool: Tool,
+    /// Whose manner it has.
+    pub(super) manner: Manner,
+}
+
+/// In whose manner a tool answers, where the designs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// As everywhere: what a search finds near is shown with a remark, and erasing takes two steps.
+    Own,
+    /// Lines of notes say how these are filed; what matches nothing is not shown; an agent deletes its own note in one step.
+    Filed,
+    /// The same, and what is in no category is `knowledge`. Source: `PicoBot`, SURFACES 6.6.
+    Knowledge,
 }
 
 /// Names of other memories' tools, and what stands behind them; their arguments are aliases. Source: SURFACES 6.6.
-const COMPAT: &[(&str, Tool)] = &[
-    ("memory_store", Tool::Store),
-    ("memory_recall", Tool::Recall),
-    ("memory_forget", Tool::Forget),
-    ("save_memory", Tool::Store),
-    ("search_memory", Tool::Recall),
-    ("delete_memory", Tool::Forget),
-    ("list_memory_categories", Tool::Categories),
-    ("save_to_working_memory", Tool::WorkingPut),
-    ("get_from_working_memory", Tool::WorkingGet),
-    ("list_working_memory", Tool::WorkingFind),
-    ("search_working_memory", Tool::WorkingFind),
-    ("get_entity", Tool::Entity),
-    ("get_relationships", Tool::Relationships),
-    ("recall", Tool::Context),
+const COMPAT: &[(&str, Tool, Manner)] = &[
+    ("memory_store", Tool::Store, Manner::Knowledge),
+    ("memory_recall", Tool::Recall, Manner::Knowledge),
+    ("memory_forget", Tool::Forget, Manner::Knowledge),
+    ("save_memory", Tool::Store, Manner::Filed),
+    ("search_memory", Tool::Recall, Manner::Filed),
+    ("delete_memory", Tool::Forget, Manner::Filed),
+    ("list_memory_categories", Tool::Categories, Manner::Filed),
+    ("save_to_working_memory", Tool::WorkingPut, Manner::Filed),
+    ("get_from_working_memory", Tool::WorkingGet, Manner::Filed),
+    ("list_working_memory", Tool::WorkingFind, Manner::Filed),
+    ("search_working_memory", Tool::WorkingFind, Manner::Filed),
+    ("get_entity", Tool::Entity, Manner::Filed),
+    ("get_relationships", Tool::Relationships, Manner::Filed),
+    ("recall", Tool::Context, Manner::Filed),
 ];
 
 /// What the one who calls may do; what he may not is not offered.

@@ -158,8 +158,7 @@ async fn tools_of_other_memories_answer_to_their_own_names() {
     assert!(known["entity"]["id"].as_str().unwrap().starts_with("ent_"), "{known}");
     assert!(ask("get_relationships", json!({"from": "Anna", "to": "Lyon"})).await["paths"].is_array());
     assert!(ask("recall", json!({"topic": "bins"})).await["tokens"].as_u64().unwrap() > 0);
-    let preview = ask("delete_memory", json!({"id": saved["id"]})).await;
-    ask("delete_memory", json!({"id": saved["id"], "confirm_token": preview["confirm_token"]})).await;
+    ask("delete_memory", json!({"id": saved["id"]})).await;
     let left = ask("search_memory", json!({"query": "bins"})).await;
     assert!(!left.to_string().contains("Mondays"), "{left}");
 }
@@ -191,5 +190,17 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     let plain = ask("core", "memory_recall", asked).await;
     assert!(text(&plain).contains("] \"Deploys happen on Tuesdays\""), "other profiles stay as they are");
     let nothing = ask("compat", "memory_recall", json!({"query": "deploys", "until": "2001-01-01"})).await;
-    assert_eq!(text(&nothing), "Nothing found. Try other words or fewer filters.");
+    assert_eq!(text(&nothing), "No matching memories found.");
+    assert!(text(&found).starts_with("Found 1 memory:\n"), "{found}");
+    // What nothing speaks for is not shown, where others show the nearest.
+    let far = json!({"query": "giraffes in a balloon"});
+    assert_eq!(text(&ask("compat", "memory_recall", far.clone()).await), "No matching memories found.");
+    assert_eq!(text(&ask("compat", "search_memory", far).await), "No matching memories found.");
+    // A part of a word is found where whole words find nothing.
+    let part = ask("compat", "memory_recall", json!({"query": "uesday"})).await;
+    assert!(text(&part).contains("Deploys happen on Tuesdays"), "{part}");
+    // What has no category is knowledge to those who know two kinds.
+    ask("compat", "memory_store", json!({"key": "editor", "content": "The user uses Helix"})).await;
+    let found = ask("compat", "memory_recall", json!({"query": "Helix", "category": "knowledge"})).await;
+    assert!(text(&found).contains("] editor [knowledge] [importance: 0.5]: \""), "{found}");
 }

@@ -1,6 +1,7 @@
-//! `memory_forget`: two steps, always.
+//! `memory_forget`: two steps, but for what an agent noted itself and deletes under the name of another memory's tool.
 
 use mnemal::Memory;
+use mnemal_server::mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::client::{Client, memory};
@@ -159,4 +160,44 @@ async fn a_person_is_asked_only_where_the_client_said_that_it_can() {
     let erased = asking.request("tools/call", answer(state, yes)).await["result"].clone();
     assert!(erased["structuredContent"]["status"].as_str().unwrap().starts_with("erased"), "{erased}");
     assert_eq!(notes(&memory).await, 1);
+}
+
+// proves: PB-42 (in the profile of the design's names)
+#[tokio::test]
+async fn where_other_memories_are_spoken_an_agent_deletes_its_own_note_in_one_step() {
+    let memory = memory().await;
+    let mut client = Client::of_profile(&memory, Profile::Compat).await;
+    let ids = filled(&mut client).await;
+    let looked = client.call("memory_forget", json!({"key": "editor", "dry_run": true})).await;
+    assert_eq!((looked.structured["status"].as_str(), notes(&memory).await), (Some("preview"), 2));
+    let gone = client.call("memory_forget", json!({"key": "editor"})).await;
+    assert!(!gone.is_error && gone.text.starts_with("Memory deleted: editor"), "{}", gone.text);
+    let gone = client.call("delete_memory", json!({"id": ids[1]})).await;
+    assert!(gone.text.starts_with(&format!("Memory deleted: {}", ids[1])), "{}", gone.text);
+    assert_eq!(notes(&memory).await, 1);
+    let missed = client.call("memory_forget", json!({"key": "editor"})).await;
+    assert!(missed.is_error && missed.text.contains("No memory with key 'editor'"), "{}", missed.text);
+    // Everything that names somebody, and several at once, are looked at first.
+    for many in [json!({"ids": [ids[0]]}), json!({"key": "deploy_day", "confirm_token": "1-2"})] {
+        let held = client.call("memory_forget", many.clone()).await;
+        assert!(!held.text.contains("deleted") && notes(&memory).await == 1, "{many}: {}", held.text);
+    }
+}
+
+#[tokio::test]
+async fn the_words_of_the_user_take_two_steps_under_every_name() {
+    let memory = memory().await;
+    let key = mnemal_core::NoteKey::new("door").unwrap();
+    assert!(memory.remember("The door code is 4711").by_user().key(key).await.unwrap().created);
+    let turn = memory.log(mnemal::Message::user("I was born in Oulu")).await.unwrap().id.to_string();
+    let mut client = Client::of_profile(&memory, Profile::Compat).await;
+    for (tool, one) in [("memory_forget", json!({"key": "door"})), ("delete_memory", json!({"id": turn}))] {
+        let asked = client.call(tool, one.clone()).await;
+        assert_eq!(asked.structured["status"], "preview", "{}", asked.text);
+        let token = asked.structured["confirm_token"].clone();
+        let mut sure = one;
+        sure["confirm_token"] = token;
+        let gone = client.call(tool, sure).await;
+        assert!(gone.structured["status"].as_str().unwrap().starts_with("erased"), "{}", gone.text);
+    }
 }
