@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use mnemal_core::{Basis, ContextRequest, Learning, LearningKind, Level, ScorePart, Section};
 
+use crate::source::is_filed;
 use crate::topic::{Topic, Topics};
+
+/// Where what became of conversations is filed, which is no knowledge. Source: `PicoBot`, PB-05.
+const TIMELINE: &str = "timeline";
 
 /// Notes of a prompt block. Source: GB-39, `recall.inject_limit`.
 pub(crate) const NOTES: usize = 5;
@@ -15,6 +19,12 @@ const INSIGHTS: usize = 5;
 const IMPORTANCE: f32 = 0.1;
 /// What moves nothing. Source: AD-11.
 const NEUTRAL: f32 = 0.5;
+
+/// Whether a knowledge base is asked and nothing else: insights by their name, or knowledge alone.
+pub(crate) fn is_asked(request: &ContextRequest) -> bool {
+    request.asks_for(Section::Insights)
+        || request.sections.only().is_some_and(|wanted| wanted.iter().all(|one| *one == Section::Knowledge))
+}
 
 /// A line of a prompt block: where it stands, how high, and why.
 pub(crate) type Chosen<'n> = (Section, &'n Learning, ScorePart);
@@ -29,13 +39,17 @@ pub(crate) fn chosen<'n>(
     most: usize,
 ) -> Vec<Chosen<'n>> {
     let of_kind = |kind: LearningKind| {
-        let is_of =
-            move |row: &&Arc<Learning>| row.kind == kind && (row.level > Level::External || is_of_texts(row));
+        let is_of = move |row: &&Arc<Learning>| {
+            row.kind == kind && (row.level > Level::External || is_of_texts(row)) && !is_filed(row, TIMELINE)
+        };
         rows.iter().filter(is_of).map(Arc::as_ref).collect::<Vec<&Learning>>()
     };
     let mut all = Vec::new();
     if request.asks_for(Section::Knowledge) {
         all.extend(notes(request.query.as_deref(), of_kind(LearningKind::Note), most));
+    }
+    if !request.asks_for(Section::Insights) {
+        return all;
     }
     let mut insights = of_kind(LearningKind::Insight);
     insights.sort_by_key(|row| (Reverse(row.created_at), row.id));

@@ -132,7 +132,7 @@ impl NotesSource {
 
     /// Offers those of some rows that need no question.
     fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>], own: &Own) -> Vec<Fragment> {
-        let is_of_base = request.asks_for(Section::Insights);
+        let is_of_base = base::is_asked(request);
         let standings = self.standings(notes);
         let too_many =
             if standings.do_all_hold { HashSet::new() } else { self.decay.too_many(notes, request.as_of) };
@@ -197,6 +197,7 @@ impl NotesSource {
             _ => Because::Section,
         };
         let fragment = |(section, note, part): base::Chosen<'_>| Fragment {
+            text: named(note),
             parts: vec![part],
             because: because(section),
             ..fragment(section, part.value, note)
@@ -433,6 +434,11 @@ fn standing_line(note: &Learning) -> String {
         path.rsplit('/').next().unwrap_or_default().to_owned()
     };
     if name.is_empty() { note.content.clone() } else { format!("{name}: {}", note.content) }
+}
+
+/// Returns the words of a note behind its key, if it has one. Source: `PicoBot`, PB-36.
+fn named(note: &Learning) -> String {
+    note.key.as_ref().map_or_else(|| note.content.clone(), |key| format!("{key}: {}", note.content))
 }
 
 fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {

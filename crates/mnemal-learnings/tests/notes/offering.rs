@@ -13,7 +13,7 @@ fn store(
     space: &mut Space,
     (kind, category, importance, content, origin): (LearningKind, &str, f32, &str, Origin),
 ) {
-    let mut note = remember(content);
+    let mut note = remember("");
     (note.kind, note.category) = (kind, Category::new(category).unwrap());
     note.importance = Importance::new(importance).unwrap();
     if content == "expired" {
@@ -314,10 +314,11 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
         let deed = Deed::Infer { kind, from: from.clone(), filed: filed("insights", &[]) };
         space.operate(deed, &format!("insight {number}"));
     }
+    let held = space.store.clone();
     let asked = |query: Option<&str>, sections: &[Section], most: usize| {
         let query = query.map(str::to_owned);
         let request = ContextRequest { query, ..request(Within::Only(sections.to_vec()), at(90)) };
-        let source = NotesSource::new(space.store.clone()).at_most(most);
+        let source = NotesSource::new(held.clone()).at_most(most);
         let mut lines = now(source.fragments(&request)).unwrap().value;
         lines.sort_by(|a, b| a.section.cmp(&b.section).then(b.score.get().total_cmp(&a.score.get())));
         for line in &lines {
@@ -352,6 +353,16 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     assert_eq!(texts(&asked(None, &both, 2), Section::Knowledge), [noted[0], noted[2]]);
     assert!(texts(&asked(None, &[Section::Insights], 5), Section::Knowledge).is_empty());
     assert!(texts(&asked(None, &[Section::Knowledge], 5), Section::Insights).is_empty());
+    // Knowledge alone is a knowledge base too; what has a key is named by it, and what conversations became is none.
+    space.remember("watcher", "Deploys are watched by Bo.", Origin::UserDirect);
+    store(
+        &mut space,
+        (LearningKind::Note, "timeline", 0.9, "Deploys were talked about.", Origin::UserDirect),
+    );
+    space.catch_up(100);
+    let alone = texts(&asked(Some("deploys"), &[Section::Knowledge], 5), Section::Knowledge);
+    assert_eq!(alone.len(), 3, "{alone:?}");
+    assert!(alone.contains(&"watcher: Deploys are watched by Bo.".to_owned()), "{alone:?}");
 }
 
 /// Says something by a name, in a conversation.
