@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use mnemal_core::{
-    ContextRequest, ContextSource, Degraded, EventFilter, EventId, Fragment, Gap, GapCause, Gaps, Layer,
-    Learning, Result, Scope, Section, Slot, SpaceId, Within,
+    ContextRequest, ContextSource, Degraded, ErrorKind, EventFilter, EventId, Fragment, Gap, GapCause, Gaps,
+    Layer, Learning, Result, Scope, Section, Slot, SpaceId, Within,
 };
 use mnemal_events::EventLog;
 use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
@@ -41,6 +41,15 @@ impl Memory {
     #[must_use]
     pub fn with_secondary(&self, others: impl IntoIterator<Item = Self>) -> Self {
         self.reading_beside(others, Vec::new())
+    }
+
+    /// Returns the same memory, to whose answers a space should add that cannot be read: it is a gap of each of them.
+    #[must_use]
+    pub fn without_secondary(&self, why: ErrorKind) -> Self {
+        let read = &self.secondary.0;
+        let gap = Gap { layer: Layer::Events, cause: GapCause::Failed(why) };
+        let gaps = read.gaps.iter().copied().chain([gap]).collect();
+        self.reading_beside(read.memories.clone(), gaps)
     }
 
     /// Returns the names of the spaces that are read beside this memory's own, in the order in which they are asked.

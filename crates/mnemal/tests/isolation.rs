@@ -108,7 +108,8 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
     Some(match name {
         // They make another memory, or hand out what holds no words; the last one reads another space, because somebody names
         // it, and tests of spaces show that its lines are labelled.
-        "open" | "in_memory" | "disabled" | "scope" | "engine" | "secondary" | "with_secondary" => {
+        "open" | "in_memory" | "disabled" | "scope" | "engine" | "secondary" | "with_secondary"
+        | "without_secondary" => {
             return None;
         }
         "for_session" => said(ours.for_session(session.clone()).context(QUERY).await),

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::Uri;
 use jiff::tz::TimeZone;
 use mnemal::Memory;
-use mnemal_core::{SpaceId, Timestamp, UserId, Zone};
+use mnemal_core::{ErrorKind, SpaceId, Timestamp, UserId, Zone};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
@@ -80,20 +80,29 @@ impl Call {
     }
 
     /// Opens the space together with those that are read beside it: those that are named, and every always-on space, as far
-    /// as the caller may read them.
+    /// as the caller may read them. One that is named and is not there for the caller is a gap of the answer.
     pub(crate) async fn memory_beside(&self, named: Option<&[String]>) -> Result<Memory, Problem> {
         let memory = self.memory().await?;
-        let mut others = Vec::new();
+        let (mut others, mut missing) = (Vec::new(), Vec::new());
         for name in named.unwrap_or_default() {
             let space = SpaceId::new(name.as_str()).ok().filter(|space| self.principal.knows(space));
-            others.push(self.host.open(&space.ok_or_else(|| no_space(name))?).await?);
+            let opened = match space {
+                Some(space) => self.host.open(&space).await,
+                None => Err(no_space(name)),
+            };
+            match opened {
+                Ok(other) => others.push(other),
+                Err(problem) if problem.code() == "not_found" => missing.push(ErrorKind::NotFound),
+                Err(_) => missing.push(ErrorKind::Unavailable),
+            }
         }
         for space in self.host.always_on()? {
             if self.principal.knows(&space) {
                 others.extend(self.host.open(&space).await.ok());
             }
         }
-        Ok(memory.with_secondary(others))
+        let memory = memory.with_secondary(others);
+        Ok(missing.into_iter().fold(memory, |memory, why| memory.without_secondary(why)))
     }
 
     /// Reads the body.

@@ -329,7 +329,7 @@ async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
         drop(slot);
         done
     };
-    let limit = host.settings.timeout();
+    let limit = route.limit(&host.settings);
     let done = if is_streamed {
         work.await
     } else if route.changes() {

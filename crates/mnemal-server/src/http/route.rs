@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -19,6 +20,10 @@ use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::{area, edge, openapi};
 use crate::settings::ServerSettings;
+
+/// The longest time until a route answers that asks a language model. Source: own choice; three questions, each with the
+/// repetitions that a minute of `llm.timeout_secs` allows, so that a slow model fails and is counted before the caller is told.
+const OF_A_MODEL: Duration = Duration::from_mins(12);
 
 /// What a handler gives.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
@@ -108,6 +113,8 @@ pub(crate) struct Route {
     pub(crate) switch: Option<Switch>,
     /// Whether it is of the space as a whole, which the memory of one user is not.
     pub(crate) is_whole: bool,
+    /// Whether a language model may be asked before it answers.
+    pub(crate) asks_model: bool,
 }
 
 impl Route {
@@ -131,6 +138,7 @@ impl Route {
             aliases: Vec::new(),
             switch: None,
             is_whole: false,
+            asks_model: false,
         }
     }
 
@@ -184,6 +192,18 @@ impl Route {
     pub(crate) fn whole(mut self) -> Self {
         self.is_whole = true;
         self
+    }
+
+    /// The same, whose answer a language model may have to write first.
+    pub(crate) fn asking(mut self) -> Self {
+        self.asks_model = true;
+        self
+    }
+
+    /// Returns the longest time until it answers.
+    pub(crate) fn limit(&self, settings: &ServerSettings) -> Duration {
+        let usual = settings.timeout();
+        if self.asks_model { usual.max(OF_A_MODEL) } else { usual }
     }
 
     pub(crate) fn switch(mut self, switch: Switch) -> Self {

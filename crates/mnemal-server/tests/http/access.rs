@@ -72,11 +72,18 @@ async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
             assert_eq!(same(&answer.text), same(&never.text), "{method} {path}");
         }
     }
-    // Within its own space, a key reads nothing beside it either.
-    let beside = json!({"query": "heron nests mill", "spaces": ["secret"]});
+    // Within its own space, a key reads nothing beside it either, and learns nothing of what is there.
     for route in ["recall", "context"] {
         let path = format!("/v1/spaces/mine/{route}");
-        assert_eq!(api.as_key(&stranger, "POST", &path, beside.clone()).await.of(404)["code"], "not_found");
+        let gaps = async |other: &str| {
+            let beside = json!({"query": "heron nests mill", "spaces": [other]});
+            let answer = api.as_key(&stranger, "POST", &path, beside).await.of(200);
+            assert!(!answer.to_string().contains("heron"), "{answer}");
+            answer["gaps"].clone()
+        };
+        let known = gaps("secret").await;
+        assert!(known.to_string().contains("not_found"), "{known}");
+        assert_eq!((gaps("never").await, gaps("No name!").await), (known.clone(), known));
     }
     assert_eq!(
         api.as_key(&stranger, "GET", "/v1/spaces", Value::Null).await.of(200)["items"][0]["name"],

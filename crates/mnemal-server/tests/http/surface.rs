@@ -127,7 +127,7 @@ async fn a_removed_space_leaves_no_file_and_only_an_administrator_removes_it() {
     assert_eq!(api.get("stats").await.of(200)["events"], 1, "the others stay");
 }
 
-// proves: NX-10.6
+// proves: NX-10.6, GB-20 (a space that is not there)
 #[tokio::test]
 async fn several_spaces_are_read_where_they_are_named_and_no_space_is_meant_without_its_name() {
     let api = Api::new();
@@ -150,8 +150,14 @@ async fn several_spaces_are_read_where_they_are_named_and_no_space_is_meant_with
     assert_eq!(spaces(asked(&both, Value::Null).await.of(200)), [Value::Null], "nothing widens by itself");
     let labelled = [json!("blue"), Value::Null];
     assert_eq!(spaces(asked(&both, json!(["blue"])).await.of(200)), labelled);
-    assert_eq!(asked(&key, json!(["blue"])).await.of(404)["code"], "not_found");
-    assert_eq!(asked(&both, json!(["no such"])).await.of(404)["code"], "not_found");
+    // One that is missing fails nothing: it is a gap, and one that the key does not know is the same.
+    for (key, others) in [(&key, json!(["blue"])), (&both, json!(["no such"])), (&both, json!(["green"]))] {
+        let found = asked(key, others.clone()).await.of(200);
+        let gap = json!({"layer": "events", "cause": "failed", "kind": "not_found"});
+        assert!(found["gaps"].as_array().unwrap().contains(&gap), "{others}: {found}");
+        assert_eq!(spaces(found), [Value::Null]);
+    }
+    assert_eq!(spaces(asked(&both, json!(["blue", "green"])).await.of(200)), labelled);
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     let request = Api::request("POST", "/mcp", &both).header("accept", "application/json, text/event-stream");
     assert_eq!(api.send(request, list.to_string()).await.of(400)["code"], "space_required");

@@ -55,7 +55,8 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/sessions/{session}/compress",
             "Makes its old turns one entry of its timeline; nothing is lost.",
             (of::<CompressForm>, of::<CompressedForm>, |call| Box::pin(compress(call))),
-        ),
+        )
+        .asking(),
         Route::get(
             "job_list",
             "/v1/spaces/{space}/jobs",
