@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use mnemal_core::{Event, EventId, InstallationKey, NewEvent, Origin, Timestamp, Tombstone, TombstoneHash};
+use mnemal_core::{
+    Deed, Event, EventId, EventKind, InstallationKey, LearningKind, NewEvent, Origin, Timestamp, Tombstone,
+    TombstoneHash,
+};
 use mnemal_text::{fold, sentences};
 
 /// Fewest words of a sentence that has a tombstone of its own. Source: RELIABILITY 9.3.
@@ -28,17 +31,29 @@ pub fn tombstone_text(text: &str) -> String {
 ///
 /// A tombstone holds the keyed hash of the whole text, and one of each sentence of at least five words and of a caption.
 pub fn tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) -> Vec<Tombstone> {
-    let bury = |event: &Event| event.kept().map(|kept| tombstone(event.id, kept, key, at));
+    let bury = |event: &Event| {
+        let kept = event.kept()?;
+        Some(if is_counted(kept) { bare(event.id, key, at) } else { tombstone(event.id, kept, key, at) })
+    };
     events.iter().filter_map(bury).collect()
+}
+
+/// Whether the words are a line of names and counts that a rule made of notes: it says nothing that these do not, and may be true
+/// again of others.
+fn is_counted(kept: &NewEvent) -> bool {
+    let EventKind::Operation(operation) = &kept.kind else { return false };
+    operation.prompt.is_none() && matches!(operation.deed, Deed::Infer { kind: LearningKind::Insight, .. })
+}
+
+/// A tombstone that meets no text: the hash of nothing.
+fn bare(event: EventId, key: &InstallationKey, at: Timestamp) -> Tombstone {
+    Tombstone { event, body: key.tombstone(""), sentences: Vec::new(), at }
 }
 
 /// Returns one tombstone for each living event that tells nothing of its words: what is erased and may be said again by anybody.
 pub fn bare_tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) -> Vec<Tombstone> {
     let living = events.iter().filter(|event| event.kept().is_some());
-    // The hash of nothing meets no text.
-    let bare =
-        |event: &Event| Tombstone { event: event.id, body: key.tombstone(""), sentences: Vec::new(), at };
-    living.map(bare).collect()
+    living.map(|event| bare(event.id, key, at)).collect()
 }
 
 fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp) -> Tombstone {

@@ -270,3 +270,41 @@ async fn an_insight_goes_with_what_it_rests_on() {
     space.memory.forget(Selector::Events(vec![first])).await.unwrap();
     assert_eq!(space.insights().await, []);
 }
+
+#[tokio::test]
+async fn what_was_true_of_forgotten_notes_may_be_true_of_others() {
+    let space = Space::new();
+    let first = space.note("Ada Berg repairs the till in Genoa.").await;
+    let second = space.note("The supplier in Genoa sends letters to Ada Berg.").await;
+    space.consolidate().await;
+    let said = space.insights().await[0].0.clone();
+    space.memory.forget(Selector::Events(vec![first, second])).await.unwrap();
+    assert_eq!(space.insights().await, []);
+    space.note("Ada Berg hired a painter for the house in Genoa.").await;
+    space.note("A train to Genoa was booked by Ada Berg for June.").await;
+    space.consolidate().await;
+    assert_eq!(space.insights().await.len(), 1);
+    assert_eq!(space.insights().await[0].0, said, "the same line, of other notes");
+}
+
+#[tokio::test]
+async fn notes_that_are_not_connected_are_told_of_with_the_reason() {
+    let reason = async |notes: [&str; 2]| {
+        let space = Space::new();
+        for text in notes {
+            space.note(text).await;
+        }
+        let cycle = space.consolidate().await;
+        assert_eq!(cycle.accepted().count(), 0, "{notes:?}");
+        cycle.skipped.join("; ")
+    };
+    let near = ["Ada Berg approved the Genoa budget.", "Ada Berg approved the Genoa timeline."];
+    assert_eq!(reason(near).await, "insights: two notes say nearly the same, which connects nothing");
+    let near = ["Ida Mol hat das Budget von Turin genehmigt.", "Ida Mol hat das Logo von Turin genehmigt."];
+    assert!(reason(near).await.ends_with("say nearly the same, which connects nothing"));
+    let far = ["Ada Berg approved the Genoa budget.", "Bo Lind repairs a bicycle."];
+    assert_eq!(
+        reason(far).await,
+        "insights: no two of the new notes share two names or topics, or one and many words"
+    );
+}

@@ -180,7 +180,11 @@ impl Pass for Insights {
             ..Looked::default()
         };
         let mut writer = self.writer.as_ref();
-        for group in groups(&read, new.len()) {
+        let groups = groups(&read, new.len());
+        if groups.is_empty() {
+            looked.skipped = Some(unconnected(&read, new.len()).to_owned());
+        }
+        for group in groups {
             let written = match writer {
                 Some(by) => by.insight(permit, &group).await.map(Some),
                 None => Ok(None),
@@ -216,6 +220,18 @@ impl Read<'_> {
         // What says nearly the same twice is no connection.
         let near = jaccard(&self.words, &other.words);
         near < NEAR && (shared >= SHARED || (shared > 0 && near >= ALIKE))
+    }
+}
+
+/// Says why none of the notes, of which the first `new` are new, is connected with another.
+fn unconnected(read: &[Read<'_>], new: usize) -> &'static str {
+    let is_near = |(place, one): (usize, &Read<'_>)| {
+        read.iter().skip(place + 1).any(|other| jaccard(&one.words, &other.words) >= NEAR)
+    };
+    if read.iter().enumerate().take(new).any(is_near) {
+        "two notes say nearly the same, which connects nothing"
+    } else {
+        "no two of the new notes share two names or topics, or one and many words"
     }
 }
 
