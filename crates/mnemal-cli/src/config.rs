@@ -6,6 +6,7 @@ use mnemal_server::{AuthSettings, CompatSettings, ServerSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::alias;
 use crate::args::Global;
 use crate::command::hook::HookSettings;
 use crate::nested;
@@ -185,6 +186,7 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
             set(&mut table, &section.to_lowercase(), &key.to_lowercase(), &value);
         }
     }
+    alias::resolve(&mut table);
     nested::lift(&mut table);
     Ok((table, shown))
 }

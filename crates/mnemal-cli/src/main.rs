@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod alias;
 mod args;
 mod ask;
 mod command;

@@ -52,3 +52,36 @@ fn a_conversation_is_listed_shown_compressed_and_erased() {
     assert!(ok(&home, &["session", "rm", "mail/1", "--yes"]).contains("verified"));
     assert!(!ok(&home, &["memory", "list"]).contains("Carla"));
 }
+
+// proves: PB-55
+#[test]
+fn where_memory_is_switched_off_a_conversation_that_is_handed_in_is_compressed_and_nothing_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let turns = home.path().join("turns.jsonl");
+    let said = |role: &str, text: &str| serde_json::json!({"role": role, "content": text}).to_string();
+    let lines = [
+        said("user", "Die Rechnung von Carla ist am Freitag fällig."),
+        said("assistant", "Notiert."),
+        String::new(),
+        said("user", "Which day was it?"),
+    ];
+    std::fs::write(&turns, lines.join("\n")).unwrap();
+    let ran = |is_on: &str, turns: &std::path::Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+        command.args(["session", "compress", "s1", "--keep-last", "1", "--history"]).arg(turns);
+        command.current_dir(home.path()).env_clear().stdin(Stdio::null());
+        command.env("HOME", home.path()).env("MNEMAL_DATA_DIR", home.path().join("data"));
+        command.env("MNEMAL_MEMORY__ENABLED", is_on);
+        let output = command.output().unwrap();
+        (output.status.success(), [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()))
+    };
+    let (is_done, [shown, _]) = ran("false", &turns);
+    assert!(is_done && shown.starts_with("[Context Summary]\n["), "{shown}");
+    assert!(shown.contains("Rechnung von Carla") && shown.ends_with("user: Which day was it?\n"), "{shown}");
+    assert!(!home.path().join("data/spaces").exists(), "nothing is kept");
+    let (is_done, [_, why]) = ran("true", &turns);
+    assert!(!is_done && why.contains("--history is for where memory is switched off"), "{why}");
+    std::fs::write(&turns, said("system", "x")).unwrap();
+    let (is_done, [_, why]) = ran("false", &turns);
+    assert!(!is_done && why.contains("line 1 of") && why.contains("a role is user or assistant"), "{why}");
+}

@@ -1,5 +1,7 @@
 //! `session`.
 
+use std::path::PathBuf;
+
 use clap::{Args as ClapArgs, Subcommand};
 
 /// `session`.
@@ -45,4 +47,8 @@ pub(crate) struct SessionCompress {
     /// Only when it takes half the window, three turns wait, or nothing was said for ten minutes.
     #[arg(long)]
     pub(crate) if_due: bool,
+    /// Its turns as JSON lines, `{"role": "user", "content": "…"}`, where memory is switched off and no log has them; `-` for
+    /// stdin.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
 }

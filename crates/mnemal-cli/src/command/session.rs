@@ -1,11 +1,14 @@
 //! `mnemal session list|show|compress|rm`.
 
-use anyhow::Result;
-use mnemal::{Compressed, Due, Memory, Selector, SessionId};
-use serde::Serialize;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use mnemal::{Compressed, Due, Error, Memory, Message, Selector, SessionId};
+use serde::{Deserialize, Serialize};
 
 use crate::args::{Filter, Global, LogList, Session, SessionCompress};
 use crate::ask::Going;
+use crate::config;
 use crate::output::Output;
 
 /// Lists conversations, shows, compresses or erases one.
@@ -33,9 +36,47 @@ async fn compress(memory: &Memory, global: &Global, call: &SessionCompress, outp
     if let Some(window) = call.window {
         ask = ask.window(window);
     }
+    if let Some(path) = &call.history {
+        if config::is_on(global)? {
+            return Err(
+                Error::invalid("a log has the turns: --history is for where memory is switched off").into()
+            );
+        }
+        ask = ask.history(history(path)?);
+    }
     let done = if call.if_due { ask.if_due().await? } else { ask.await? };
     output.answer(&CompressedForm::from(&done.value), || done.prompt())?;
     Ok(super::gaps(&done.gaps, global, output))
+}
+
+/// A line of `--history`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HistoryForm {
+    role: String,
+    content: String,
+}
+
+/// Reads turns of a conversation from a file, or from stdin for `-`.
+fn history(path: &Path) -> Result<Vec<Message>> {
+    let shown = path.display();
+    let text = if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    };
+    let text = text.with_context(|| format!("cannot read {shown}"))?;
+    let mut turns = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let wrong = |what: String| Error::invalid(format!("line {number} of {shown}: {what}"));
+        let turn: HistoryForm = serde_json::from_str(line).map_err(|cause| wrong(cause.to_string()))?;
+        turns.push(match turn.role.as_str() {
+            "user" => Message::user(turn.content),
+            "assistant" => Message::assistant(turn.content),
+            other => return Err(wrong(format!("a role is user or assistant, not {other}")).into()),
+        });
+    }
+    Ok(turns)
 }
 
 #[derive(Serialize)]
