@@ -13,6 +13,7 @@ use mnemal_core::{Cursor, OwnerId};
 use mnemal_core::{Result, SpaceId};
 use mnemal_dream::{Pace, Schedule, Stepped};
 
+use crate::compress::Conversations;
 use crate::engine::Engine;
 #[cfg(feature = "sqlite")]
 use crate::spaces::{AlwaysOn, Spaces};
@@ -60,7 +61,8 @@ impl Attended {
 
 impl Engine {
     /// Does the background work of this space until `stop` is ready: a step of [`tend`](Self::tend) about every minute, and one
-    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds and when it says that something came, and the passes that ask a model every six hours, without the rest waiting for them.
+    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds and when it says that something came, and the passes that ask a model every six hours, without the rest waiting for them. Conversations are compressed
+    /// when they are due.
     ///
     /// The host starts it and joins it; it spawns nothing. A step is put off while somebody talks, at most once; where nothing
     /// happens there is one in ten minutes. What fails is done again later, and later still. How often cycles run is known from
@@ -72,8 +74,27 @@ impl Engine {
     pub async fn attend(&self, owner: &OwnerId, pace: &Pace, stop: impl Future<Output = ()>) -> Attended {
         let stop = stop.shared();
         let tended = Box::pin(self.attend_upkeep(owner, pace, stop.clone()));
-        let (mut attended, asked) = join(tended, Box::pin(self.attend_model(owner, pace, stop))).await;
+        let talked = Box::pin(self.attend_conversations(pace, stop.clone()));
+        let asked = Box::pin(self.attend_model(owner, pace, stop));
+        let ((mut attended, talked), asked) = join(join(tended, talked), asked).await;
         attended.add(&asked);
+        attended.add(&talked);
+        attended
+    }
+
+    /// Compresses conversations when they are due; a model that is asked keeps no other work waiting.
+    async fn attend_conversations<S: Future<Output = ()>>(&self, pace: &Pace, stop: Shared<S>) -> Attended {
+        let (mut attended, mut known) = (Attended::default(), Conversations::default());
+        while !is_over(&stop, pace.every).await {
+            match within(&stop, pace.grace, Box::pin(self.compress_due(&mut known))).await {
+                Some(Ok(_)) => {}
+                Some(Err(_)) => attended.failed += 1,
+                None => {
+                    attended.cut = true;
+                    break;
+                }
+            }
+        }
         attended
     }
 

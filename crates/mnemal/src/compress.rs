@@ -2,6 +2,7 @@
 
 mod draft;
 mod turned;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
@@ -18,6 +19,7 @@ use mnemal_summaries::compress::{self as form, Due, Waiting};
 pub use self::draft::Draft;
 pub use self::turned::Spoken;
 use self::turned::{Turned, ends, shortened};
+pub use self::waiting::Conversations;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -129,7 +131,7 @@ impl Memory {
             memory,
             session,
             keep_last: KEEP_LAST,
-            window: None,
+            window: self.engine.settings().compress.window_tokens.map(TokenCount),
             when: When::Now,
             history: Vec::new(),
         }
@@ -143,7 +145,7 @@ impl CompressCall {
         self
     }
 
-    /// Says how many tokens the window of the host's model has: as many more turns are compressed as half of it asks for.
+    /// Says how many tokens the window of the host's model has, in place of `compress.window_tokens`: as many more turns are compressed as half of it asks for.
     pub fn window(mut self, tokens: u32) -> Self {
         self.window = Some(TokenCount(tokens));
         self

@@ -101,7 +101,7 @@ pub use crate::audit::{AuditCheck, AuditLog, Audited, AuditedAct};
 pub use crate::backup::{Manifest, Restored, events_in};
 pub use crate::builder::Builder;
 pub use crate::clock::{RandomIds, SystemClock};
-pub use crate::compress::{CompressCall, Compressed, Draft, Method, Spoken, TimelineEntry};
+pub use crate::compress::{CompressCall, Compressed, Conversations, Draft, Method, Spoken, TimelineEntry};
 pub use crate::counter::EstimateCounter;
 pub use crate::decide::{Addressee, holding, is_shipped, renaming, value_key};
 pub use crate::diff::{Change, ChangeKind, Changes};

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    Category, Compressed, Due, Engine, EventFilter, GapCause, InstallationKey, LearningFilter, Memory,
-    Message, Method, Role, Scope, Selector, SessionId, SpaceId, Within, Zone,
+    Category, CompressSettings, Compressed, Conversations, Due, Engine, EventFilter, GapCause,
+    InstallationKey, LearningFilter, Memory, Message, Method, Role, Scope, Selector, SessionId, Settings,
+    SpaceId, Within, Zone,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -230,6 +231,64 @@ async fn a_host_leaves_it_to_the_triggers_of_the_settings() {
     assert_eq!(due(4, 100).await, Some(Due::Window));
     chat.clock.advance(Duration::from_mins(10));
     assert_eq!(due(4, 8_000).await, Some(Due::Idle));
+}
+
+// proves: PB-14, PB-15, PB-16 (without a host)
+#[tokio::test]
+async fn what_is_due_is_compressed_by_whoever_looks_and_each_turn_once() {
+    let chat = Chat::new(MemoryStore::new().into());
+    let engine = chat.memory.engine();
+    let (mut known, mut other) = (Conversations::default(), Conversations::default());
+    assert_eq!(engine.compress_due(&mut known).await.unwrap(), 0);
+    chat.talk().await;
+    assert_eq!((engine.compress_due(&mut known).await.unwrap(), known.waiting()), (0, 1), "one turn waits");
+    chat.talk().await;
+    assert_eq!(engine.compress_due(&mut known).await.unwrap(), 1, "three turns wait");
+    assert_eq!(engine.compress_due(&mut other).await.unwrap(), 0, "another process finds nothing left");
+    assert_eq!(chat.timeline().await.len(), 1);
+    chat.say(Message::user("The new queue is called otter.")).await;
+    assert_eq!(engine.compress_due(&mut known).await.unwrap(), 0);
+    chat.clock.advance(Duration::from_mins(10));
+    assert_eq!(engine.compress_due(&mut known).await.unwrap(), 1, "nothing was said for a while");
+    assert_eq!((engine.compress_due(&mut known).await.unwrap(), known.waiting()), (0, 0));
+    assert_eq!(chat.timeline().await.len(), 2);
+}
+
+#[tokio::test]
+async fn each_part_of_a_conversation_stays_its_users_and_what_others_wrote_is_left() {
+    let chat = Chat::new(MemoryStore::new().into());
+    let user = |name: &str| mnemal::UserId::new(name).unwrap();
+    for number in 0..9 {
+        for name in ["ida", "bo"] {
+            let said = Message::user(format!("The parcel {number} of {name} stands in Oulu."));
+            chat.say(said.user_id(user(name))).await;
+        }
+        let page = Message::user(format!("Page {number} says a lot.")).hearsay();
+        let page = page.session(SessionId::new("pages").unwrap());
+        assert!(!chat.memory.log(page).await.unwrap().duplicate);
+    }
+    let mut known = Conversations::default();
+    assert_eq!(chat.memory.engine().compress_due(&mut known).await.unwrap(), 2);
+    for (name, other) in [("ida", "of bo"), ("bo", "of ida")] {
+        let scope = Scope { user: Within::Only(user(name)), ..Scope::whole(SpaceId::new("space").unwrap()) };
+        let own = chat.memory.engine().memory(scope).compress(chat.session.clone()).await.unwrap().value;
+        assert!(own.summary.contains(name) && !own.summary.contains(other), "{}", own.summary);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_compressed_by_itself_where_the_settings_say_so() {
+    let settings = Settings {
+        compress: CompressSettings { automatic: false, ..CompressSettings::default() },
+        ..Settings::default()
+    };
+    let stores: Stores = MemoryStore::new().into();
+    let engine = Engine::builder().with_settings(settings).with_stores(stores).build().unwrap();
+    let memory = engine.memory(Scope::whole(SpaceId::new("space").unwrap()));
+    for number in 0..12 {
+        assert!(!memory.log(Message::user(format!("Turn {number} of many."))).await.unwrap().duplicate);
+    }
+    assert_eq!(engine.compress_due(&mut Conversations::default()).await.unwrap(), 0);
 }
 
 // proves: AD-65

@@ -1,12 +1,12 @@
 //! What all requests share: the spaces, the keys, the limits, and what is counted.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
-use mnemal::{AlwaysOn, Memory, Spaces};
+use mnemal::{AlwaysOn, Conversations, Memory, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
@@ -240,6 +240,34 @@ impl Host {
                         }
                     }
                     Err(error) => tracing::info!(kind = error.kind().as_str(), "a space was not tended"),
+                }
+            }
+        }
+    }
+
+    /// Compresses the conversations that are due in spaces that were asked and are not always on, until the server ends; a language
+    /// model that is asked keeps no upkeep waiting.
+    pub(crate) async fn compress(&self) {
+        let mut ending = self.ending.subscribe();
+        let mut known: BTreeMap<SpaceId, Conversations> = BTreeMap::new();
+        let pause = self.spaces.pace().every;
+        while tokio::time::timeout(pause, ending.wait_for(|ending| *ending)).await.is_err() {
+            let open = self.open_spaces();
+            known.retain(|space, waiting| waiting.waiting() > 0 || open.contains(space));
+            for space in open {
+                known.entry(space).or_default();
+            }
+            let attended = self.always_on().unwrap_or_default();
+            for (space, waiting) in known.iter_mut().filter(|(space, _)| !attended.contains(space)) {
+                let work = async { self.spaces.open(space).await?.engine().compress_due(waiting).await };
+                tokio::select! {
+                    done = work => match done {
+                        Ok(entries) => tracing::debug!(entries, "compressed conversations"),
+                        Err(error) => {
+                            tracing::info!(kind = error.kind().as_str(), "conversations were not compressed");
+                        }
+                    },
+                    _ = ending.wait_for(|ending| *ending) => return,
                 }
             }
         }

@@ -123,8 +123,12 @@ impl Server {
         let doors: Doors = doors.into();
         let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
         let host = Arc::clone(&self.host);
-        let tending =
-            tokio::spawn(async move { join(host.tend(&owner), Box::pin(host.attend(&owner))).await });
+        let tending = tokio::spawn(async move {
+            let attending = async {
+                join(Box::pin(host.attend(&owner)), Box::pin(host.compress())).await;
+            };
+            join(host.tend(&owner), attending).await
+        });
         let seats = Seats::new(self.host.settings.max_connections);
         let mut until = pin!(until);
         loop {

@@ -1,4 +1,4 @@
-//! When conversations are compressed.
+//! When conversations are compressed, and by whom.
 
 use std::time::Duration;
 
@@ -19,6 +19,12 @@ pub struct CompressSettings {
     pub turn_threshold: u64,
     /// Minutes of silence after which what waits is compressed.
     pub idle_minutes: u64,
+    /// Whether a conversation is compressed as soon as a trigger asks for it, by whatever process attends to its space; else only when
+    /// somebody asks.
+    pub automatic: bool,
+    /// Tokens of the window of the host's model; without it the window is no trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_tokens: Option<u32>,
     /// Share of the window that a conversation may take, 0 to 1.
     pub window_fraction: f64,
     /// Failures of a model in a row, for one conversation, after which what was said is kept as it was.
@@ -33,6 +39,8 @@ impl Default for CompressSettings {
         Self {
             turn_threshold: turns,
             idle_minutes: idle.as_secs() / 60,
+            automatic: true,
+            window_tokens: None,
             window_fraction,
             max_failures: MAX_FAILURES,
             summarizer: SummaryBy::Llm,

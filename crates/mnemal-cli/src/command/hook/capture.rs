@@ -5,7 +5,10 @@ use std::io::BufReader;
 use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Cursor, EventFilter, ImportFormat, ImportOptions, Lenient, Memory, OwnHistory, Within};
+use mnemal::{
+    Cursor, EventFilter, ImportFormat, ImportOptions, Lenient, Memory, OwnHistory, Settings, SummaryBy,
+    Within,
+};
 
 use super::event::Event;
 use super::input::Input;
@@ -53,6 +56,11 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
         // The host waits for a hook, so no model is asked.
         drop(memory.compress(session.clone()).keep_last(0).draft().await?.condensed().await?);
     }
+    if let (Event::Stop, Some(session)) = (event, &input.session)
+        && compresses(memory.engine().settings())
+    {
+        drop(memory.compress(session.clone()).if_due().draft().await?.condensed().await?);
+    }
     if let Some(position) = reached {
         marks.write(Mark::new(position, head(&memory).await?))?;
     }
@@ -67,6 +75,12 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let broken = report.broken;
     anyhow::ensure!(broken == 0, "{broken} lines of {} could not be read", transcript.display());
     Ok(())
+}
+
+/// Whether a conversation is compressed where a turn ends; where a model writes the entries, that is for a process that can wait.
+fn compresses(settings: &Settings) -> bool {
+    let by_model = settings.llm.is_asked() && settings.compress.summarizer == SummaryBy::Llm;
+    settings.compress.automatic && !by_model
 }
 
 /// Returns the last position of the log.
