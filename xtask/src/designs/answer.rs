@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 /// Somebody of whom no text of the walk speaks.
 pub(super) const NOBODY: &str = "Zebulon Quaritch paid 77431 in Xanadu.";
 
+/// Words in a row that are told as they stand.
+const OWN: usize = 6;
+
 /// An answer in the form that was asked for, of words that were shown.
 pub(super) fn good(request: &Value) -> String {
     let texts = numbered(material(request));
@@ -77,7 +80,7 @@ fn plain(request: &Value, texts: &[String]) -> String {
     if told.contains("make one note") {
         return texts.join(" ");
     }
-    let said = texts.iter().map(|text| clause(text)).collect::<Vec<_>>().join("\n");
+    let said = texts.iter().map(|text| retold(&clause(text))).collect::<Vec<_>>().join("\n");
     if said.is_empty() { "ready".to_owned() } else { said }
 }
 
@@ -92,6 +95,12 @@ fn clause(text: &str) -> String {
     let spoken = spoken(text);
     let end = spoken.find(['.', '!', '?']).map_or(spoken.len(), |at| at + 1);
     spoken.get(..end).unwrap_or(&spoken).to_owned()
+}
+
+/// The same in other words here and there: what repeats a question for long is no answer.
+fn retold(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    words.chunks(OWN).map(|chunk| chunk.join(" ")).collect::<Vec<_>>().join(" and so ")
 }
 
 /// Words that begin large, inside a sentence, in every text.

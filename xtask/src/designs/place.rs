@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::model::{Mode, Model};
 use super::row::Section;
+use super::words::filled;
 
 /// Where the steps of a section happen. A server that still runs is ended when it is dropped.
 #[derive(Debug)]
@@ -27,6 +29,13 @@ struct Server {
     process: Child,
     address: String,
     key: String,
+}
+
+/// What a program reads, and for how long more may come.
+#[derive(Debug, Default)]
+pub(super) struct Input<'t> {
+    pub(super) text: &'t str,
+    pub(super) open: Duration,
 }
 
 /// What a program printed.
@@ -61,13 +70,15 @@ impl Place {
             environment.insert("MNEMAL_LLM__BASE_URL".to_owned(), model.url());
             environment.insert("MNEMAL_LLM__MODEL".to_owned(), "scripted".to_owned());
         }
-        environment.extend(section.environment.clone());
+        let variables = BTreeMap::from([("home".to_owned(), home.display().to_string())]);
+        for (name, value) in &section.environment {
+            environment.insert(name.clone(), filled(value, &variables)?);
+        }
         if let Some(config) = &section.config {
             let path = home.join("mnemal.toml");
             std::fs::write(&path, config)?;
             environment.insert("MNEMAL_CONFIG".to_owned(), path.display().to_string());
         }
-        let variables = BTreeMap::from([("home".to_owned(), home.display().to_string())]);
         let (program, home) = (program.to_path_buf(), home.to_path_buf());
         let mut place = Self { program, home, environment, model, server: None, variables };
         if section.has_server {
@@ -81,12 +92,13 @@ impl Place {
         &self,
         arguments: &[String],
         environment: &BTreeMap<String, String>,
-        input: &str,
+        input: &Input<'_>,
     ) -> Result<Printed> {
         let mut child = self.command(arguments, environment).stdin(Stdio::piped()).spawn()?;
         let mut stdin = child.stdin.take().context("no input")?;
         // A program that does not read ends before everything is written.
-        drop(stdin.write_all(input.as_bytes()));
+        drop(stdin.write_all(input.text.as_bytes()));
+        hold(input.open);
         drop(stdin);
         let output = child.wait_with_output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -119,7 +131,7 @@ impl Place {
         let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());
         let mut server = Server { process, address: String::new(), key: String::new() };
         address.with_context(|| format!("no address: {line}"))?.clone_into(&mut server.address);
-        let key = self.run(&words("key local"), &BTreeMap::new(), "")?.out;
+        let key = self.run(&words("key local"), &BTreeMap::new(), &Input::default())?.out;
         key.trim().clone_into(&mut server.key);
         self.variables.insert("address".to_owned(), server.address.clone());
         self.variables.insert("key".to_owned(), server.key.clone());
@@ -135,6 +147,13 @@ impl Place {
         command.envs(&self.environment).envs(environment);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a client that stays is one whose input stays open")]
+fn hold(time: Duration) {
+    if !time.is_zero() {
+        std::thread::sleep(time);
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Step {
     pub(super) save: BTreeMap<String, String>,
     /// For how many seconds the step is repeated until it answers as it must.
     pub(super) within: u64,
+    /// For how many seconds the input of a command or of a tool's server stays open.
+    pub(super) hold: u64,
     /// Variables of the environment of this command alone.
     pub(super) environment: BTreeMap<String, String>,
 }
@@ -152,6 +154,7 @@ impl Step {
             least: table.object("least")?,
             save: table.texts_by_name("save")?,
             within: table.number("within")?.unwrap_or_default(),
+            hold: table.number("hold")?.unwrap_or_default(),
             environment: table.texts_by_name("env")?,
         };
         table.end()?;

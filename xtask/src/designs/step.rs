@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::http;
 use super::model::Mode;
-use super::place::Place;
+use super::place::{Input, Place};
 use super::row::{Act, Step};
 use super::words::{filled, filled_within, split};
 
@@ -60,7 +60,8 @@ fn once(place: &mut Place, step: &Step) -> Result<Answer> {
             let words = split(line)?;
             let arguments = words.iter().map(|word| filled(word, &place.variables));
             let arguments: Vec<String> = arguments.collect::<Result<_>>()?;
-            let printed = place.run(&arguments, &step.environment, &filled(input, &place.variables)?)?;
+            let text = filled(input, &place.variables)?;
+            let printed = place.run(&arguments, &step.environment, &input_of(step, &text))?;
             let json = serde_json::from_str(&printed.out).unwrap_or_default();
             let text = format!("{}{}", printed.out, printed.error);
             Ok(Answer { code: printed.code, is_good: printed.code == 0, text, json })
@@ -87,6 +88,10 @@ fn once(place: &mut Place, step: &Step) -> Result<Answer> {
         }
         Act::Restart => place.restart().map(|()| nothing()),
     }
+}
+
+fn input_of<'t>(step: &Step, text: &'t str) -> Input<'t> {
+    Input { text, open: Duration::from_secs(step.hold) }
 }
 
 fn nothing() -> Answer {
@@ -139,7 +144,7 @@ fn call(
         json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": parameters}),
     ];
     let input = requests.map(|request| request.to_string()).join("\n") + "\n";
-    let printed = place.run(&line, &step.environment, &input)?;
+    let printed = place.run(&line, &step.environment, &input_of(step, &input))?;
     let answers = printed.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answer = answers.into_iter().find(|answer| answer.get("id") == Some(&json!(2)));
     let answer = answer.with_context(|| format!("no answer: {}{}", printed.out, printed.error))?;
