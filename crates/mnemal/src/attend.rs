@@ -119,20 +119,24 @@ impl Engine {
                 Either::Right(((), _)) => News::Told,
             };
             let now = clock.monotonic();
-            if schedule.wait(now) > Duration::ZERO {
+            let head = match self.stores().events.part() {
+                Ok(events) => events.head().await.ok(),
+                Err(_) => None,
+            };
+            let is_due = schedule.wait(now) == Duration::ZERO;
+            let is_idle = is_due && idle.is(now, head, pace.idle);
+            if is_idle {
+                schedule.stepped(now, Stepped::Done);
+            }
+            if is_idle && !self.has_inbox() {
+                continue;
+            }
+            if is_idle || !is_due {
                 let Some(taken) = within(&stop, pace.grace, Box::pin(self.take_inbox(INBOX))).await else {
                     attended.cut = true;
                     return attended;
                 };
                 attended.ingested += taken.map_or(0, |taken| taken.value.stored);
-                continue;
-            }
-            let head = match self.stores().events.part() {
-                Ok(events) => events.head().await.ok(),
-                Err(_) => None,
-            };
-            if idle.is(now, head, pace.idle) {
-                schedule.stepped(now, Stepped::Done);
                 continue;
             }
             let quiet = self.quiet().await.ok().flatten();

@@ -162,6 +162,20 @@ async fn where_nothing_is_told_a_file_is_noticed_within_five_seconds() {
     assert!(read <= came + Duration::from_secs(5), "{read:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn steps_that_come_more_often_than_looks_keep_no_file_waiting() {
+    let mails = Mails::new();
+    let came = Duration::from_secs(61);
+    let pace = Pace { every: Duration::from_secs(1), ..Pace::default() };
+    let done = attended_at(&pace, &mails, async {
+        tokio::time::sleep(came).await;
+        mails.put(1);
+    });
+    assert_eq!(done.await.ingested, 1);
+    let read = mails.settled.lock().unwrap()[0];
+    assert!(read <= came + Duration::from_secs(5), "{read:?}");
+}
+
 // proves: GA-09 (a debounce)
 #[tokio::test(start_paused = true)]
 async fn a_thousand_that_come_at_once_are_a_few_looks() {
