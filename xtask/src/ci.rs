@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::clients;
 use crate::command::{Line, Stream};
+use crate::designs;
 use crate::tidy;
 use crate::workspace::{Package, packages};
 
@@ -27,8 +28,9 @@ const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
-/// The step that runs where it is named alone: it compiles what each layer needs anew, for which the other steps leave no time.
-const ON_REQUEST: &str = "alone";
+/// The steps that run where they are named: one compiles what each layer needs anew, for which the other steps leave no time; one
+/// tries promises of which some have no row yet.
+const ON_REQUEST: &[&str] = &["alone", "designs"];
 
 /// The steps in their order, each with one line of help.
 const STEPS: &[(&str, &str, Action)] = &[
@@ -46,6 +48,9 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example and adapter outside the workspace, with its tests", examples),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
+    ("designs", "every promise of the designs that are united here; only where it is named", |run| {
+        designs::run(&run.root, &[])
+    }),
     ("wasm", "pure crates compile where there is no system", wasm),
 ];
 
@@ -58,7 +63,7 @@ struct Run {
     summaries: Vec<String>,
 }
 
-/// Runs the named step, or all but the one [on request](ON_REQUEST); fails on the first step that fails, with its command.
+/// Runs the named step, or all but those [on request](ON_REQUEST); fails on the first step that fails, with its command.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let chosen = chosen(arguments)?;
     let mut run = Run { root: root.to_path_buf(), packages: packages(root)?, summaries: Vec::new() };
@@ -84,7 +89,7 @@ pub(crate) fn help() -> String {
 
 fn chosen(arguments: &[String]) -> Result<Vec<&'static (&'static str, &'static str, Action)>> {
     let Some(first) = arguments.first() else {
-        return Ok(STEPS.iter().filter(|(name, ..)| *name != ON_REQUEST).collect());
+        return Ok(STEPS.iter().filter(|(name, ..)| !ON_REQUEST.contains(name)).collect());
     };
     if arguments.len() > 1 {
         bail!("ci takes one step or none");
@@ -295,8 +300,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_argument_chooses_every_step_but_one_and_a_name_chooses_one() {
-        assert_eq!(chosen(&[]).unwrap().len(), STEPS.len() - 1, "all but the one on request");
+    fn no_argument_chooses_every_step_but_those_on_request_and_a_name_chooses_one() {
+        assert_eq!(chosen(&[]).unwrap().len(), STEPS.len() - ON_REQUEST.len(), "all but those on request");
         assert_eq!(chosen(&["doc".to_owned()]).unwrap().first().unwrap().0, "doc");
         assert!(chosen(&["docs".to_owned()]).is_err());
     }
@@ -333,9 +338,11 @@ mod tests {
 
     #[test]
     fn each_layer_is_tested_alone_where_that_is_asked_for() {
-        let is_it = |step: &&(&str, &str, Action)| step.0 == ON_REQUEST;
-        assert!(!chosen(&[]).unwrap().iter().any(is_it));
-        assert!(chosen(&[ON_REQUEST.to_owned()]).unwrap().iter().all(is_it));
+        for name in ON_REQUEST {
+            let is_it = |step: &&(&str, &str, Action)| step.0 == *name;
+            assert!(!chosen(&[]).unwrap().iter().any(is_it), "{name}");
+            assert!(chosen(&[(*name).to_owned()]).unwrap().iter().all(is_it), "{name}");
+        }
         let all = packages(&crate::workspace::root()).unwrap();
         let names: Vec<&str> = layers(&all).map(|package| package.name.as_str()).collect();
         for part in
