@@ -139,7 +139,7 @@ fn an_anti_pattern_is_shown_part_by_part() {
     let listed = home.json(&["--json", "learning", "list", "--kind", "anti_pattern"]);
     let row = &listed["memories"][0];
     let parts = serde_json::json!({
-        "avoid": "push to main", "reason": "CI breaks", "instead": "a pull request", "domain": "push",
+        "avoid": "push to main", "reason": "CI breaks", "instead": "open a pull request", "domain": "push",
     });
     assert_eq!(row["anti_pattern"], parts, "{row}");
     assert_eq!(
@@ -148,15 +148,15 @@ fn an_anti_pattern_is_shown_part_by_part() {
     );
     assert_eq!(
         (&row["recommendation"], &row["objective_type"]),
-        (&Value::from("a pull request"), &Value::from("code"))
+        (&Value::from("open a pull request"), &Value::from("code"))
     );
     assert_eq!(row["updated_at"], row["created_at"]);
     let shown = home.run(&["learning", "show", row["id"].as_str().unwrap()]).out;
     for line in [
-        "Don't push to main for CI breaks — instead a pull request",
+        "Don't push to main for CI breaks — instead open a pull request",
         "  avoid: push to main",
         "  reason: CI breaks",
-        "  do: a pull request",
+        "  do: open a pull request",
         "  about: code, negative",
     ] {
         assert!(shown.lines().any(|one| one == line), "{line}: {shown}");

@@ -397,6 +397,7 @@ KbMemory = TypedDict('KbMemory', {
     "id": 'str',
     "importance": 'float',
     "is_consolidated": 'bool',
+    "producer": 'str | None',
     "source": 'str',
     "summary": 'str',
     "topics": 'list[str]',

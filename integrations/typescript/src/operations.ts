@@ -686,9 +686,12 @@ export interface KbMemory {
   importance: number;
   /** Whether insights were looked for in it. */
   is_consolidated: boolean;
-  /** `chat` for what was learnt from talk, `api` for what was stored as it is. */
+  /** What made the summary, where it is not the words themselves. */
+  producer?: string | null;
+  /** `chat` for what was learnt from talk, `api` for what was stored as it is; for a text that was read in, the file or what
+was given as its source. */
   source: string;
-  /** The words. */
+  /** The words; of a text that was read in, what it says in short. */
   summary: string;
   /** What it is about. */
   topics: Array<string>;

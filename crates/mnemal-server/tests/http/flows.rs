@@ -339,8 +339,8 @@ async fn a_knowledge_base_is_a_space() {
         .of(201);
     assert_eq!(
         kb("POST", "/notes/clear", Value::Null).await.of(200)["events"],
-        2,
-        "the text that was read too"
+        3,
+        "the text that was read too, and what it says in short"
     );
     assert_eq!(kb("GET", "/notes/memories", Value::Null).await.of(200)["items"], json!([]));
     let found = api.as_key(&api.local, "POST", "/v1/spaces/notes/recall", json!({"query": "meeting"})).await;
