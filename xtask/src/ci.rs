@@ -28,9 +28,8 @@ const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
-/// The steps that run where they are named: one compiles what each layer needs anew, for which the other steps leave no time; one
-/// tries promises of which some have no row yet.
-const ON_REQUEST: &[&str] = &["alone", "designs"];
+/// The step that runs where it is named: it compiles what each layer needs anew, for which the other steps leave no time.
+const ON_REQUEST: &[&str] = &["alone"];
 
 /// The steps in their order, each with one line of help.
 const STEPS: &[(&str, &str, Action)] = &[
@@ -48,9 +47,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example and adapter outside the workspace, with its tests", examples),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
-    ("designs", "every promise of the designs that are united here; only where it is named", |run| {
-        designs::run(&run.root, &[])
-    }),
+    ("designs", "every promise of the designs that are united here", |run| designs::run(&run.root, &[])),
     ("wasm", "pure crates compile where there is no system", wasm),
 ];
 

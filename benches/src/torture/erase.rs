@@ -81,7 +81,7 @@ pub fn run(order: &Order) -> Result<Report> {
         let mut scene = Scene::new(order).await?;
         scene.lay_out().await?;
         scene.forget_all().await?;
-        scene.bring_back().await?;
+        Box::pin(scene.bring_back()).await?;
         scene.memory.engine().close().await?;
         Ok(scene.report)
     })
