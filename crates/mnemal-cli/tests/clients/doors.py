@@ -111,8 +111,8 @@ def at(path):
     return f"/v1/spaces/{SPACE}/{path}"
 
 
-def planted(program, key, user):
-    """Says the same kinds of things for a user, and returns what they are called."""
+def planted(program, key, user, when="today"):
+    """Says the same kinds of things for a user, and returns what they are called. What was forgotten is said in other words."""
     friend, thing, bird, flower, lamp, hoof = CANARIES[user]
 
     def done(method, path, body=None):
@@ -123,17 +123,17 @@ def planted(program, key, user):
 
     session = f"talk-of-{user}"
     turns = [
-        {"role": "user", "content": f"My friend Ronja {friend} lives in Kiruna and keeps a {thing} in the garden."},
-        {"role": "assistant", "content": f"The {lamp} of Ronja {friend} stands in the garden."},
-        {"role": "user", "content": f"I prefer a {flower} in the garden."},
+        {"role": "user", "content": f"My friend Ronja {friend} lives in Kiruna and keeps a {thing} in the garden {when}."},
+        {"role": "assistant", "content": f"The {lamp} of Ronja {friend} stands in the garden {when}."},
+        {"role": "user", "content": f"I prefer a {flower} in the garden {when}."},
     ]
     said = done("POST", "messages", {"session": session, "channel": f"channel-of-{user}", "messages": turns})
     note = done("POST", "memories", {
-        "content": f"The {bird} nests in the garden", "key": f"note-of-{user}", "tags": [f"tag-{bird}"],
+        "content": f"The {bird} nests in the garden {when}", "key": f"note-of-{user}", "tags": [f"tag-{bird}"],
         "category": f"birds/{bird}", "metadata": {"where": f"at the {hoof}"},
     })
     done("PUT", "working/plan", {"value": f"feed the {bird}", "tags": [bird]})
-    done("POST", "ingest", {"text": f"The {hoof} is kept in Kiruna, beside the garden."})
+    done("POST", "ingest", {"text": f"The {hoof} is kept in Kiruna {when}, beside the garden."})
     context = done("POST", "context", {"query": WORDS, "session": f"asking-{user}"})
     entities = done("GET", "entities")["items"]
     facts = done("GET", "facts")["items"]
@@ -497,7 +497,7 @@ def main():
 
 def planted_again(program, key):
     """The one who has called every door has put away much of what was his own, and says it once more."""
-    return planted(program, key, "bo")
+    return planted(program, key, "bo", "again")
 
 
 main()
