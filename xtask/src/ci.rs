@@ -1,4 +1,4 @@
-//! What continuous integration runs, step by step, and exactly so on a developer's machine.
+//! Steps of continuous integration, run exactly so on a developer's machine.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

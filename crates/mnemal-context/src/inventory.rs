@@ -1,4 +1,4 @@
-//! What stands in working memory, as lines of the state: names and times, never values.
+//! Lines of the state about working memory: names and times, never values.
 
 use mnemal_core::{Inventory, TokenCount, TokenCounter};
 

@@ -1,4 +1,4 @@
-//! What a context says in words of its own: one table, by language; English stands where a language has no word.
+//! Words of a context of its own: one table, by language; English stands where a language has no word.
 
 use mnemal_core::Shelf;
 

@@ -1,4 +1,4 @@
-//! What a rendered context quotes, read back from its own lines: for answers that carry the texts beside the block.
+//! Quotations of a rendered context, read back from its own lines: for answers that carry the texts beside the block.
 
 use mnemal_core::RecordRef;
 

@@ -1,4 +1,4 @@
-//! Which candidates say the same, and which of them wins.
+//! Candidates that say the same, and the one of them that wins.
 
 use std::cmp::Reverse;
 use std::iter::successors;

@@ -1,4 +1,4 @@
-//! What shapes a context: shares of the sections, limits, format; and the hash that tells two shapes apart.
+//! The shape of a context: shares of the sections, limits, format; and the hash that tells two shapes apart.
 
 use mnemal_core::{ContextRequest, Section, TokenCount, Zone};
 

@@ -1,4 +1,4 @@
-//! What the engine itself did about memory: an accepted proposal, with its result.
+//! Operations of the engine itself on memory: accepted proposals, with their results.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
+//! Limits of what may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
 
 use mnemal_core::{
     BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_NAMED,

@@ -1,4 +1,4 @@
-//! What a user says about the work of the assistant: corrections, directives, preferences, praise.
+//! Feedback of a user on the work of the assistant: corrections, directives, preferences, praise.
 
 pub(crate) mod lexicon;
 pub(crate) mod pattern;

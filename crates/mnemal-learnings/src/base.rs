@@ -1,4 +1,4 @@
-//! What a knowledge base says to a question: the notes that are nearest to it, and what several notes say together.
+//! Answers of a knowledge base: the notes that are nearest to a question, and what several notes say together.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

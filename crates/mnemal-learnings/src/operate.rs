@@ -1,4 +1,4 @@
-//! What an operation of the engine does to notes.
+//! Effects of an operation of the engine on notes.
 
 use mnemal_core::{
     Basis, Category, Confidence, Deed, Event, EventId, Filed, Importance, Learning, LearningId, LearningKind,

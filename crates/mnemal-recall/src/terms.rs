@@ -1,4 +1,4 @@
-//! What an event can be found by: its terms, its marks, and the text that is embedded.
+//! Terms and marks by which an event is found, and the text that is embedded.
 
 use mnemal_core::{Decision, Deed, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
 use mnemal_extract::turn_marks;

@@ -1,4 +1,4 @@
-//! What is known of somebody or something: facts, since when, until when, how sure, and the sentences they come from.
+//! The portrait of somebody or something: facts, since when, until when, how sure, and the sentences they come from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! What was found, as a block that a model may read: the rules of a context for the hits of a search.
+//! Hits of a search as a block that a model may read, by the rules of a context.
 
 use std::collections::HashMap;
 use std::future::{Future, IntoFuture};

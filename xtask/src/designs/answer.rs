@@ -1,4 +1,4 @@
-//! What the scripted model says: read off the form that is asked for, so that every kind of question gets an answer.
+//! Answers of the scripted model: read off the form that is asked for, so that every kind of question gets one.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which candidate becomes a line, and the reason of each that does not.
+//! The choice of candidates that become lines, and the reason of each that does not.
 
 use mnemal_context::{ContextSettings, Format};
 use mnemal_core::{Because, Fragment, LearningId, OmittedReason, RecordRef, Score, Section, Trust, Within};

@@ -1,4 +1,4 @@
-//! What several notes have in common.
+//! Insights: names and topics that several notes have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;

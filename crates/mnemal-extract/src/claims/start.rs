@@ -1,4 +1,4 @@
-//! Where in a sentence a claim may begin.
+//! Places in a sentence at which a claim may begin.
 
 use mnemal_core::Subject;
 

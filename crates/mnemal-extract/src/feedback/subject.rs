@@ -1,4 +1,4 @@
-//! What feedback is about: target, aspect, and the words that say what is wanted.
+//! Subjects of feedback: target, aspect, and the words that say what is wanted.
 
 use mnemal_text::{Analyzer, Language};
 

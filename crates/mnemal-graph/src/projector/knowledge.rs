@@ -1,4 +1,4 @@
-//! What is kept in memory between steps.
+//! Knowledge that is kept in memory between steps.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! What the graph makes of a log, through its projector and a store.
+//! The graph of a log, made through its projector and a store.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What not to do: read from corrections, part by part, and held only with an alternative.
+//! Anti-patterns: read from corrections, part by part, and held only with an alternative.
 
 use mnemal_core::{
     AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, Stance,

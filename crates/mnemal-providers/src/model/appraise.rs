@@ -1,4 +1,4 @@
-//! What a model thinks of how a task went, held against the steps that were shown.
+//! Opinions of a model on how a task went, held against the steps that were shown.
 
 use mnemal_core::{
     Appraisal, Appraiser, BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TokenCount,

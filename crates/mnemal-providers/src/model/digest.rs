@@ -1,4 +1,4 @@
-//! What a model says a text says in short, held against that text.
+//! Digests of texts by a model, held against these texts.
 
 use mnemal_core::{
     Completion, Digest, Importance, LONGEST_DIGEST, MOST_NAMED, ModelDigester, Producer, Prompt, Result, Tag,

@@ -1,4 +1,4 @@
-//! What a model is told to do: a versioned file of this crate, or a file in its place.
+//! Instructions to a model: a versioned file of this crate, or a file in its place.
 
 use mnemal_core::{Error, Producer, Purpose, Result};
 

@@ -1,4 +1,4 @@
-//! What all requests share: the spaces, the keys, the limits, and what is counted.
+//! State that all requests share: the spaces, the keys, the limits, and what is counted.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Who is let in, and what he may know.
+//! Access: who is let in, and what he may know.
 
 use mnemal_core::Timestamp;
 use mnemal_server::auth::{Class, Right, Secret};

@@ -1,4 +1,4 @@
-//! What a program does in its first minutes.
+//! The first minutes of a program.
 
 use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
 use mnemal_server::auth::{Class, Right};

@@ -1,4 +1,4 @@
-//! What single routes promise beyond their first answer.
+//! Promises of single routes beyond their first answer.
 
 use mnemal_server::auth::{Class, Right};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! When conversations are compressed, and by whom.
+//! Settings of the compression of conversations.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What runs in the background.
+//! Settings of background work.
 
 use std::time::Duration;
 

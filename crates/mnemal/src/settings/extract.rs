@@ -1,4 +1,4 @@
-//! What is read in the log.
+//! Settings of extraction.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

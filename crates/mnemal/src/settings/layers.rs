@@ -1,4 +1,4 @@
-//! Which layers there are.
+//! Switches of the layers.
 
 use mnemal_core::Layer;
 use serde::{Deserialize, Serialize};

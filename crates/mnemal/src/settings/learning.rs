@@ -1,4 +1,4 @@
-//! What is learnt.
+//! Settings of what is learnt.
 
 use mnemal_core::{Error, Result};
 use mnemal_learnings::Decay;

@@ -1,4 +1,4 @@
-//! Whether an object is of the kind that its rule needs.
+//! The kind of an object, as its rule needs it.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Who was spoken of, so that a pronoun finds its person.
+//! People who were spoken of, so that a pronoun finds its person.
 
 use mnemal_core::Subject;
 

@@ -1,4 +1,4 @@
-//! What is known of people and things: entities, facts, and how they are connected.
+//! Knowledge of people and things: entities, facts, and how they are connected.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
