@@ -160,8 +160,22 @@ pub(crate) fn section<T: DeserializeOwned>(global: &Global, name: &str) -> Resul
     Ok(section.try_into().map_err(|cause| invalid(&shown, &cause))?)
 }
 
+/// Returns the keys of the settings that are other memories' and mean nothing here.
+///
+/// # Errors
+/// `Invalid` when the file cannot be read or is no TOML.
+pub(crate) fn without_effect(global: &Global) -> Result<Vec<String>> {
+    Ok(layered(global)?.2)
+}
+
 /// Returns the file with the variables on top of it, and the file's name for messages.
 fn table(global: &Global) -> Result<(toml::Table, String)> {
+    let (table, shown, _) = layered(global)?;
+    Ok((table, shown))
+}
+
+/// The same, and the keys that mean nothing here.
+fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
     let path = place::configuration(global)?;
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -187,8 +201,8 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
         }
     }
     alias::resolve(&mut table);
-    nested::lift(&mut table);
-    Ok((table, shown))
+    let dropped = nested::lift(&mut table);
+    Ok((table, shown, dropped))
 }
 
 fn set(table: &mut toml::Table, section: &str, key: &str, value: &str) {

@@ -23,23 +23,26 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("summaries", "model"),
 ];
 
-/// Puts the sections of nanobot where they belong; what is said under its own name holds.
-pub(crate) fn lift(table: &mut Table) {
-    let mut found: Vec<(&str, Table)> = Vec::new();
+/// Puts the sections of nanobot where they belong; what is said under its own name holds. Returns the keys that mean nothing here.
+pub(crate) fn lift(table: &mut Table) -> Vec<String> {
+    let mut found: Vec<(&str, &str, Table)> = Vec::new();
+    let mut dropped: Vec<String> = Vec::new();
     for (name, own) in SECTIONS {
         let nested = table.get_mut("memory").and_then(Value::as_table_mut);
         let nested = nested.and_then(|memory| memory.remove(name));
         let beside = if name == own { None } else { table.remove(name) };
         for section in [nested, beside].into_iter().flatten() {
             if let Value::Table(keys) = section {
-                found.push((own, keys));
+                found.push((name, own, keys));
             }
         }
     }
     if let Some(memory) = table.get_mut("memory").and_then(Value::as_table_mut) {
-        memory.remove("db_path");
+        dropped.extend(memory.remove("db_path").map(|_| "memory.db_path".to_owned()));
     }
-    for (own, mut keys) in found {
+    for (name, own, mut keys) in found {
+        let is_elsewhere = |key: &&String| ELSEWHERE.contains(&(own, key.as_str()));
+        dropped.extend(keys.keys().filter(is_elsewhere).map(|key| format!("{name}.{key}")));
         keys.retain(|key, _| !ELSEWHERE.contains(&(own, key)));
         let section = table.entry(own).or_insert_with(|| Table::new().into());
         if let Some(section) = section.as_table_mut() {
@@ -48,6 +51,7 @@ pub(crate) fn lift(table: &mut Table) {
             }
         }
     }
+    dropped
 }
 
 #[cfg(test)]
@@ -58,7 +62,7 @@ mod tests {
 
     fn read(text: &str) -> (Table, Settings) {
         let mut table: Table = toml::from_str(text).unwrap();
-        lift(&mut table);
+        let _elsewhere = lift(&mut table);
         let memory = table.remove("memory").and_then(|memory| memory.as_table().cloned()).unwrap_or_default();
         let settings: Settings = table.try_into().unwrap();
         settings.check().unwrap();

@@ -567,6 +567,9 @@ fn settings_come_from_a_file_and_are_overridden_by_variables() {
     home.file("config.toml", "[recall]\nlimits = 1\n");
     let wrong = home.run(&["--config", config, "status"]);
     assert!(wrong.code == 2 && wrong.err.contains("limits"), "{}", wrong.err);
+    home.file("config.toml", "[memory.extraction]\nspacy_model = \"en_core_web_sm\"\n");
+    let told = home.run(&["--config", config, "doctor"]).out;
+    assert!(told.contains("extraction.spacy_model has no effect here"), "{told}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a proposal must pass before it becomes an event.
+//! Checks that a proposal must pass before it becomes an event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -279,12 +279,7 @@ pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -
     if history.operations.iter().any(is_known) {
         return Err(Refusal::Nothing);
     }
-    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
-    let kept: Option<Vec<&NewEvent>> = turns
-        .iter()
-        .map(|turn| said.iter().find(|event| event.id == *turn && shown.contains(turn))?.kept())
-        .collect();
-    let kept = kept.ok_or(Refusal::Unknown)?;
+    let kept = shown(proposal, turns, said)?;
     let once: BTreeSet<&EventId> = turns.iter().collect();
     let Some(end) = kept.last().filter(|end| is_end(end)) else { return Err(Refusal::Malformed) };
     if once.len() != turns.len()
@@ -316,12 +311,7 @@ pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> 
     if history.operations.iter().any(is_same) {
         return Err(Refusal::Nothing);
     }
-    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
-    let parts: Option<Vec<&NewEvent>> = from
-        .iter()
-        .map(|part| said.iter().find(|event| event.id == *part && shown.contains(part))?.kept())
-        .collect();
-    let parts = parts.ok_or(Refusal::Unknown)?;
+    let parts = shown(proposal, from, said)?;
     let once: BTreeSet<&EventId> = from.iter().collect();
     let length = proposal.text.chars().count();
     if once.len() != from.len()
@@ -339,6 +329,17 @@ pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> 
     let made_up =
         if proposal.operation.prompt.is_some() { invented(&proposal.text, &texts).len() } else { 0 };
     if named + made_up == 0 { Ok(()) } else { Err(Refusal::Invented(named + made_up)) }
+}
+
+/// Returns the events that a proposal rests on, all of which it was shown and are there.
+fn shown<'e>(
+    proposal: &Proposal,
+    names: &[EventId],
+    said: &'e [Event],
+) -> Result<Vec<&'e NewEvent>, Refusal> {
+    let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
+    let of = |name: &EventId| said.iter().find(|event| event.id == *name && shown.contains(name))?.kept();
+    names.iter().map(of).collect::<Option<_>>().ok_or(Refusal::Unknown)
 }
 
 /// Whether an event says that its task is over.

@@ -1,4 +1,4 @@
-//! What one message of the user says about how he wants things: a row for each, as yet without standing.
+//! Wishes of the user in one message: a row for each, as yet without standing.
 
 mod about;
 mod cache;
@@ -103,6 +103,9 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
 /// Returns the feedback of a message, where an order not to do something and the sentence behind it, which says what to do instead,
 /// are one: "Don't deploy on Fridays. Deploy on Mondays instead."
 fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
+    if said.len() < 2 {
+        return said;
+    }
     let all = sentences(words.as_str());
     let place = |span: Span| all.iter().position(|one| one.range().contains(&(span.start as usize)));
     let mut joined: Vec<Feedback> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the engine itself does about memory: cycles, their book, and which operation builds on what.
+//! The work of the engine itself on memory: cycles, their book, and which operation builds on what.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
@@ -253,7 +253,11 @@ impl Engine {
         let pass: Arc<dyn Pass> = Arc::new(digests);
         let pass = if is_by_model { pass } else { Arc::new(AsPiece(self.clone(), pass)) };
         let dreamer = self.dreamer_of(DIGESTS, vec![pass], self.settings().dream.limits())?;
-        Ok(told(Box::pin(dreamer.cycle(Run::Asked))).await?.accepted().count() as u64)
+        let cycle = told(Box::pin(dreamer.cycle(Run::Asked))).await?;
+        match cycle.failed.first() {
+            Some(why) => Err(Error::new(ErrorKind::Unavailable, format!("digests are not made: {why}"))),
+            None => Ok(cycle.accepted().count() as u64),
+        }
     }
 
     /// Says whether the space is one that looks for insights by itself; the settings decide where they say something.

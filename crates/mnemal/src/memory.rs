@@ -259,6 +259,14 @@ impl Memory {
         self.own_receipt(receipt).await
     }
 
+    /// Returns the standing state of every layer, after a look at its rows, as [`Engine::examine`](crate::Engine::examine).
+    ///
+    /// # Errors
+    /// As [`health`](Self::health).
+    pub async fn examine(&self) -> Result<HealthReport> {
+        self.engine.examine().await
+    }
+
     /// Returns the standing state of every layer.
     ///
     /// # Errors

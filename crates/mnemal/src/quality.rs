@@ -1,4 +1,4 @@
-//! How good what a space holds is: measures of its own content, each with what mends it.
+//! Quality of the content of a space: measures, each with what mends it.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -202,7 +202,7 @@ impl Memory {
         let stale = stale.map(|standing| standing.node.path.to_string()).collect();
         let fix = "`mnemal summary --refresh`";
         measures.push(QualityMeasure::records("stale_summaries", stale, tree.len(), fix));
-        let health = self.health().await?;
+        let health = self.examine().await?;
         let behind = health.parts.iter().filter_map(|part| match part.cause {
             Some(mnemal_core::GapCause::Stale { behind }) => {
                 Some(format!("{} by {behind}", part.layer.as_str()))

@@ -208,7 +208,11 @@ impl Spaces {
             let is_on = always_on == AlwaysOn::Yes;
             let since = marker.since.or_else(|| is_on.then(|| self.inner.template.clock().now()));
             Marker { is_on, since, ..marker }
-        })
+        })?;
+        if let Some(engine) = self.inner.pool.opened(space) {
+            engine.look_for_insights(always_on);
+        }
+        Ok(())
     }
 
     /// Sets the least minutes between two cycles over the notes of a space that nobody asked for, from its next opening on.
@@ -367,10 +371,7 @@ impl Spaces {
             let _later = engine.close().await;
         }
         let seat = match entry {
-            Entry::Engine(engine) => {
-                engine.look_for_insights(self.inner.folder.marked(space).always_on());
-                return Ok(engine);
-            }
+            Entry::Engine(engine) => return Ok(engine),
             Entry::Seat(seat) => seat,
         };
         let mut template = self.inner.template.clone();

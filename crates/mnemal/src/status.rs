@@ -1,4 +1,4 @@
-//! What a space holds and how its parts are.
+//! The content of a space in numbers, and the state of its parts.
 
 use std::num::NonZeroUsize;
 
@@ -85,6 +85,27 @@ impl Engine {
         })
     }
 
+    /// Returns the standing state of every layer of this build, after a look at its rows: one whose rows were lost or cannot be read
+    /// is degraded. Costs a count of the rows of the graph and the summaries, and a reading of what is learnt.
+    ///
+    /// # Errors
+    /// None: what does not answer is `Down`.
+    pub async fn examine(&self) -> Result<HealthReport> {
+        let mut report = self.health().await?;
+        let damaged = match self.upkeep() {
+            Ok(upkeep) => {
+                upkeep.look_over().await.unwrap_or_else(|error| vec![(Layer::Events, error.kind())])
+            }
+            Err(_) => Vec::new(),
+        };
+        for (layer, kind) in damaged {
+            for part in report.parts.iter_mut().filter(|part| part.layer == layer && part.cause.is_none()) {
+                (part.status, part.cause) = (Status::Degraded, Some(GapCause::Failed(kind)));
+            }
+        }
+        Ok(report)
+    }
+
     /// Returns the standing state of every layer of this build.
     ///
     /// # Errors
@@ -127,11 +148,6 @@ impl Engine {
         ];
         let mut parts: Vec<Health> =
             parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
-        for (layer, kind) in self.damaged_layers().await {
-            for part in parts.iter_mut().filter(|part| part.layer == layer && part.cause.is_none()) {
-                (part.status, part.cause) = (Status::Degraded, Some(GapCause::Failed(kind)));
-            }
-        }
         // What answers of a damaged file is there, and can only be read.
         let damage = self.damage();
         for part in parts.iter_mut().filter(|part| part.layer == Layer::Events && part.cause.is_none()) {
@@ -140,15 +156,6 @@ impl Engine {
             }
         }
         Ok(HealthReport { parts })
-    }
-
-    /// Returns the layers whose rows were lost or cannot be read, as far as a short look tells; none where there is nothing to look
-    /// at.
-    pub(crate) async fn damaged_layers(&self) -> Vec<(Layer, ErrorKind)> {
-        match self.upkeep() {
-            Ok(upkeep) => upkeep.look_over().await.unwrap_or_default(),
-            Err(_) => Vec::new(),
-        }
     }
 
     /// Returns the gap of a file that is known to be damaged: it can only be read.

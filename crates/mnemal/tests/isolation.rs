@@ -139,6 +139,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "history" => said(ours.history(key).await),
         "receipt" => said(ours.receipt(*receipt).await),
         "health" => said(ours.health().await),
+        "examine" => said(ours.examine().await),
         "read_mark" => said(ours.read_mark().await),
         "stats" => said(ours.stats().await),
         "backup" => said(ours.backup(&away.join("copy.db")).await),

@@ -77,13 +77,19 @@ async fn quality(memory: &Memory, place: &Place) -> Vec<Finding> {
 
 fn settings(global: &Global) -> Finding {
     let path = place::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
-    match crate::config::read(global) {
-        Ok(settings) => match settings.dream.malformed().as_slice() {
-            [] => finding("settings", OK, path),
-            lists => {
-                finding("settings", WARN, format!("{} cannot be read and does nothing", lists.join(", ")))
+    let read = || anyhow::Ok((crate::config::read(global)?, crate::config::without_effect(global)?));
+    match read() {
+        Ok((settings, without_effect)) => {
+            let lists = settings.dream.malformed();
+            let unread = lists.iter().map(|list| format!("{list} cannot be read and does nothing"));
+            let others = without_effect.iter().map(|key| format!("{key} has no effect here"));
+            let wrong: Vec<String> = unread.chain(others).collect();
+            if wrong.is_empty() {
+                finding("settings", OK, path)
+            } else {
+                finding("settings", WARN, wrong.join("; "))
             }
-        },
+        }
         Err(error) => finding("settings", FAIL, format!("{error:#}")),
     }
 }
@@ -170,7 +176,7 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
 
 /// Asks every part; one that is merely behind catches up when it is read, and is no failure.
 async fn layers(memory: &Memory) -> Finding {
-    let health = match memory.health().await {
+    let health = match memory.examine().await {
         Ok(health) => health,
         Err(error) => return finding("layers", FAIL, error.to_string()),
     };

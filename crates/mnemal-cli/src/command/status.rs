@@ -124,7 +124,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let shown =
         if global.is_afar { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
     let memory = super::open_one(global, output).await?;
-    let (stats, health) = (memory.stats().await?, memory.health().await?);
+    let (stats, health) = (memory.stats().await?, memory.examine().await?);
     let report = Report {
         space: place.space.to_string(),
         bytes: size(&place.file),

@@ -1,6 +1,6 @@
-//! What texts say in short that were read in.
+//! Digests of texts that were read in.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -197,18 +197,17 @@ impl Pass for Digests {
 /// Which digests there are, and which a person took back.
 #[derive(Debug)]
 struct Known {
-    of_parts: BTreeMap<EventId, usize>,
-    said: Vec<u128>,
+    parts: BTreeSet<EventId>,
+    said: BTreeSet<u128>,
 }
 
 impl Known {
     fn of(history: &History) -> Self {
-        let mut known =
-            Self { of_parts: BTreeMap::new(), said: history.taken_back.iter().copied().collect() };
+        let mut known = Self { parts: BTreeSet::new(), said: history.taken_back.clone() };
         for (_, deed) in &history.operations {
             if let Deed::Digest { from, .. } = deed {
-                known.said.push(same(deed));
-                known.of_parts.extend(from.iter().map(|part| (*part, from.len())));
+                known.said.insert(same(deed));
+                known.parts.extend(from);
             }
         }
         known
@@ -216,7 +215,7 @@ impl Known {
 
     /// Whether a digest rests on a part.
     fn has(&self, part: EventId) -> bool {
-        self.of_parts.contains_key(&part)
+        self.parts.contains(&part)
     }
 
     /// Whether there is a digest of just these parts, or a person took it back.

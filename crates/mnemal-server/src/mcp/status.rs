@@ -16,7 +16,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let arguments = Arguments::new(Tool::Status, given);
     let tail = Tail::new(arguments.notes);
     let counts = memory.stats().await?;
-    let health = memory.health().await?;
+    let health = memory.examine().await?;
     let status = name(health.status());
     let parts = health.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
     let layers: Vec<Value> = parts

@@ -104,6 +104,11 @@ impl Pool {
         Ok(Barred { pool: self, space: space.clone(), engine })
     }
 
+    /// Returns the engine of a space that is open.
+    pub(crate) fn opened(&self, space: &SpaceId) -> Option<Engine> {
+        self.state().open.get(space).map(|open| open.engine.clone())
+    }
+
     /// Takes out all engines that nobody holds.
     pub(crate) fn unused(&self) -> Vec<Engine> {
         self.state().take(|_| true)

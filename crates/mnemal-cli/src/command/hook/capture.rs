@@ -50,17 +50,8 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
             let _unmarked = marks.write(Mark::new(position, Cursor::START));
         })
         .await?;
-    if event == Event::PreCompact
-        && let Some(session) = &input.session
-    {
-        // The host waits for a hook, so no model is asked.
-        drop(memory.compress(session.clone()).keep_last(0).draft().await?.condensed().await?);
-    }
-    if let (Event::Stop, Some(session)) = (event, &input.session)
-        && compresses(memory.engine().settings())
-    {
-        drop(memory.compress(session.clone()).if_due().draft().await?.condensed().await?);
-    }
+    // A failure is told when the rest is done.
+    let compressed = compress(&memory, event, input).await;
     if let Some(position) = reached {
         marks.write(Mark::new(position, head(&memory).await?))?;
     }
@@ -72,9 +63,23 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let _behind = memory.engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
     let _settled = crate::command::settled(global, &memory, Ok(0)).await;
+    compressed?;
     let broken = report.broken;
     anyhow::ensure!(broken == 0, "{broken} lines of {} could not be read", transcript.display());
     Ok(())
+}
+
+/// Compresses the conversation where the host is about to, and where a turn ends and it is due. The host waits for a hook, so no
+/// model is asked.
+async fn compress(memory: &Memory, event: Event, input: &Input) -> mnemal::Result<()> {
+    let Some(session) = &input.session else { return Ok(()) };
+    let call = memory.compress(session.clone());
+    let call = match event {
+        Event::PreCompact => call.keep_last(0),
+        Event::Stop if compresses(memory.engine().settings()) => call.if_due(),
+        _ => return Ok(()),
+    };
+    call.draft().await?.condensed().await.map(drop)
 }
 
 /// Whether a conversation is compressed where a turn ends; where a model writes the entries, that is for a process that can wait.

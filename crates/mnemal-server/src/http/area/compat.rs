@@ -9,7 +9,7 @@ use hyper::Method;
 use mnemal::{AlwaysOn, Memory};
 use mnemal_core::{
     AsOf, Cursor, Decision, Deed, Event, EventFilter, EventId, EventKind, Learning, LearningFilter,
-    LearningKind, Scored, Selector, SpaceId, Timestamp, Within, Zone,
+    LearningId, LearningKind, Scored, Selector, SpaceId, Timestamp, Within, Zone,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -276,22 +276,9 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     let consolidated = memory.engine().consolidated(&rows).await?;
     let texts = Texts::of(&memory, &rows).await?;
     let items = rows.iter().map(|row| {
-        let (digest, words) = (texts.digest(row), || mnemal::named_in(&row.content));
-        let topics = row.topics.iter().cloned().chain(row.tags.iter().map(ToString::to_string));
-        KbMemoryForm {
-            id: row.id.to_string(),
-            summary: row.content.clone(),
-            entities: digest.as_ref().map_or_else(words, |digest| digest.entities.clone()),
-            topics: digest.as_ref().map_or_else(|| topics.collect(), |digest| digest.topics.clone()),
-            importance: row.importance.get(),
-            source: digest.as_ref().map_or_else(
-                || if row.signal.is_some() { "chat" } else { "api" }.to_owned(),
-                |digest| digest.source.clone(),
-            ),
-            producer: digest.map(|digest| digest.producer),
-            is_consolidated: consolidated.contains(&row.id),
-            created_at: row.created_at.to_string(),
-        }
+        let mut form = KbMemoryForm::of(row, &consolidated);
+        texts.complete(row, &mut form);
+        form
     });
     Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
 }
@@ -299,12 +286,21 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
 /// The events on which some memories rest.
 struct Texts(HashMap<EventId, Event>);
 
-/// What is known of a text that was read in.
-struct DigestOf {
-    entities: Vec<String>,
-    topics: Vec<String>,
-    source: String,
-    producer: String,
+impl KbMemoryForm {
+    fn of(row: &Learning, consolidated: &HashSet<LearningId>) -> Self {
+        let topics = row.topics.iter().cloned().chain(row.tags.iter().map(ToString::to_string));
+        Self {
+            id: row.id.to_string(),
+            summary: row.content.clone(),
+            entities: mnemal::named_in(&row.content),
+            topics: topics.collect(),
+            importance: row.importance.get(),
+            source: if row.signal.is_some() { "chat" } else { "api" }.to_owned(),
+            producer: None,
+            is_consolidated: consolidated.contains(&row.id),
+            created_at: row.created_at.to_string(),
+        }
+    }
 }
 
 impl Texts {
@@ -317,19 +313,18 @@ impl Texts {
         Ok(Self(events.into_iter().map(|event| (event.id, event)).collect()))
     }
 
-    fn digest(&self, row: &Learning) -> Option<DigestOf> {
+    /// Adds what a digest says of its text: names, topics, the source, and who made it.
+    fn complete(&self, row: &Learning, form: &mut KbMemoryForm) {
         let mut sources = row.sources.iter().filter_map(|source| self.0.get(&source.event));
-        let made = sources.next()?.kept()?;
-        let EventKind::Operation(operation) = &made.kind else { return None };
-        let Deed::Digest { entities, filed, .. } = &operation.deed else { return None };
+        let made = sources.next().and_then(Event::kept).map(|made| &made.kind);
+        let Some(EventKind::Operation(operation)) = made else { return };
+        let Deed::Digest { entities, filed, .. } = &operation.deed else { return };
         let part = sources.next().and_then(Event::kept);
-        let field = |name| part.and_then(|part| part.metadata.get(name));
-        Some(DigestOf {
-            entities: entities.clone(),
-            topics: filed.tags.iter().map(ToString::to_string).collect(),
-            source: field("source").or_else(|| field("file")).cloned().unwrap_or_else(|| "api".to_owned()),
-            producer: operation.producer.id.clone(),
-        })
+        let field = |name| part.and_then(|part| part.metadata.get(name)).cloned();
+        form.entities.clone_from(entities);
+        form.topics = filed.tags.iter().map(ToString::to_string).collect();
+        form.source = field("source").or_else(|| field("file")).unwrap_or_else(|| form.source.clone());
+        form.producer = Some(operation.producer.id.clone());
     }
 }
 
