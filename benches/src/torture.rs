@@ -10,6 +10,7 @@ pub mod history;
 pub mod inbox;
 pub mod io;
 pub mod kill;
+pub mod lies;
 pub mod poison;
 pub mod powercut;
 pub mod prefix;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, poison, powercut, prefix,
+    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, lies, poison, powercut, prefix,
     processes, rebuild, receipts, servers, taking, undo,
 };
 use serde::Serialize;
@@ -48,6 +48,7 @@ enum Name {
     Inbox,
     Io,
     Kill,
+    Lies,
     Powercut,
     Prefix,
     Processes,
@@ -72,6 +73,8 @@ impl Name {
             // Source: issue of doors, 500 files of each importer.
             Self::Formats => 500,
             Self::Dream => 900,
+            // Source: own choice, some minutes of a build for development.
+            Self::Lies => 50,
             // Source: issue of trust, 200 canaries, and files of 200 MB.
             Self::Erase | Self::Taking => 200,
             // Source of the last two: issue of trust, 1,000 contexts and 1,000 decisions.
@@ -113,6 +116,7 @@ impl Name {
             Self::Inbox => inbox::run(order),
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),
+            Self::Lies => lies::run(order),
             Self::Powercut => powercut::run(order),
             Self::Prefix => prefix::run(order),
             Self::Processes => processes::run(order),

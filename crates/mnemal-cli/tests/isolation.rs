@@ -104,6 +104,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("working rm", Some("{key}")),
     ("model status", Some("")),
     ("model check", Some("")),
+    ("model undo", Some("")),
     ("import", Some("{file} --dry-run")),
     ("ingest", Some("{file}")),
     ("inbox status", Some("")),

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS,
+    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, Filed, Tag,
     LONGEST_DIGEST, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES, MOST_NAMED, MOST_PARTS,
     MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker, TaskStep,
 };
-use mnemal_text::{Analyzer, Language, fold, is_stop_word, jaccard, sentences, shingles};
+use mnemal_text::{content_words, fold, jaccard, shingles, unsupported};
 
 use crate::history::{History, pair, same};
 use crate::note::{extent, is_dear, is_of_one, is_open};
@@ -20,6 +20,9 @@ pub(crate) const NEAR: f32 = 0.60;
 /// Most characters of a merge, as a multiple of what it was made of. Source: own default; a merge says no more than its sources.
 const LONGEST: usize = 2;
 
+/// Most words that say something of a note that a model may call noise. Source: own choice; "a nice chat" says less than "the key
+/// hangs behind the boiler".
+const CHATTER: usize = 3;
 /// Characters of a step of a task that are shown. Source: BA-24, 500 of an event.
 const LONGEST_STEP: usize = 500;
 
@@ -97,19 +100,28 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
         return Err(Refusal::Named);
     }
     match &operation.deed {
-        Deed::Merge { .. } => merge(&proposal.text, &rows, words),
+        Deed::Merge { .. } => {
+            merge(&proposal.text, &rows, words)?;
+            let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+            by_model(proposal, &said)
+        }
         Deed::Retire { into: Some(_), .. } => retire_into(&rows, words),
         Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
-        // What a model calls noise names nobody, no number and no date.
+        // What a model calls noise names nobody, no number and no date, and says hardly anything.
         Deed::Retire { into: None, .. }
             if operation.prompt.is_some()
-                && rows.iter().any(|row| !words.specifics(&row.content).is_empty()) =>
+                && rows.iter().any(|row| {
+                    !words.specifics(&row.content).is_empty() || content_words(&row.content) > CHATTER
+                }) =>
         {
             Err(Refusal::Dear)
         }
         Deed::Retire { into: None, .. } => Ok(()),
         Deed::Refine { filed, .. } if operation.prompt.is_some() && has_rules(&filed.category) => {
             Err(Refusal::Raised)
+        }
+        Deed::Refine { filed, .. } if operation.prompt.is_some() && !is_filed_by_words(filed, &rows, notes) => {
+            Err(Refusal::Invented(1))
         }
         Deed::Refine { filed, .. } => match rows.as_slice() {
             [row]
@@ -127,12 +139,38 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
             let counted = if operation.prompt.is_none() { extent(&rows) } else { String::new() };
             infer((&proposal.text, *kind), &rows, &counted, (notes, words))?;
             let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
-            let made_up = if operation.prompt.is_some() { invented(&proposal.text, &said).len() } else { 0 };
-            if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
+            by_model(proposal, &said)
         }
         _ => Err(Refusal::Malformed),
     }
 }
+
+/// Checks that a text of a model says nothing that its sources do not say.
+fn by_model(proposal: &Proposal, sources: &[&str]) -> Result<(), Refusal> {
+    let made_up = proposal.operation.prompt.map_or(0, |_| unsupported(&proposal.text, sources).len());
+    if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
+}
+
+/// Whether what a model files notes under is a word of theirs, or one under which other notes are filed; of categories also one that
+/// names nobody and nothing.
+fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bool {
+    let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
+    let is_said = |words: &str| unsupported(words, &said).is_empty();
+    let is_known = |part: &str| {
+        let mut parts = notes.values().flat_map(|row| row.category.as_str().split('/'));
+        GENERAL.contains(&part) || parts.any(|known| known == part)
+    };
+    let is_tag = |tag: &Tag| is_said(tag.as_str()) || notes.values().any(|row| row.tags.contains(tag));
+    filed.category.as_str().split('/').all(|part| is_known(part) || is_said(part)) && filed.tags.iter().all(is_tag)
+}
+
+/// Categories that name nobody and nothing. Source: own choice, what people sort notes by.
+const GENERAL: [&str; 36] = [
+    "animals", "books", "car", "cars", "code", "contacts", "devices", "events", "family", "finance", "food", "friends",
+    "garden", "general", "health", "hobbies", "home", "house", "infrastructure", "knowledge", "language", "meetings",
+    "money", "music", "people", "places", "plans", "projects", "school", "shopping", "sport", "tasks", "technology",
+    "tools", "travel", "work",
+];
 
 /// Longest word before a time of day, in characters: "at", "um", "à", "las". Source: own choice.
 const SHORT_WORD: usize = 3;
@@ -219,48 +257,9 @@ pub(crate) fn summary(proposal: &Proposal, said: &[Event]) -> Result<(), Refusal
         if line.trim().is_empty() || line.chars().count() > LONGEST_LINE {
             return Err(Refusal::Malformed);
         }
-        made_up += invented(line, &cited).len();
+        made_up += unsupported(line, &cited).len();
     }
     if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
-}
-
-/// Returns the words of a text that its sources would have to have and do not: every word with a digit, and every word written
-/// large, but for the first word of a sentence, which may be a small word, or another form of one of theirs.
-fn invented(text: &str, sources: &[&str]) -> Vec<String> {
-    let known: BTreeSet<String> = sources.iter().flat_map(|source| words(source)).map(fold).collect();
-    let stems: BTreeSet<String> = sources.iter().flat_map(|source| stems(source)).collect();
-    let mut found = Vec::new();
-    for sentence in sentences(text) {
-        for (place, word) in words(sentence.of(text)).enumerate() {
-            let is_number = word.contains(char::is_numeric);
-            let is_name = word.starts_with(char::is_uppercase) && word != "I";
-            let folded = fold(word);
-            let is_form = || is_stop_word(Language::English, &folded) || self::stems(word).is_subset(&stems);
-            let may_begin = place == 0 && !is_number && is_form();
-            if (is_number || is_name) && !known.contains(&folded) && !may_begin {
-                found.push(folded);
-            }
-        }
-    }
-    found
-}
-
-/// Returns the words of a text without what stands around them or possesses them.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|sign: char| sign.is_whitespace() || sign == '-').filter_map(|word| {
-        let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        (!word.is_empty()).then_some(word)
-    })
-}
-
-/// Returns the stems of the words of a text.
-fn stems(text: &str) -> BTreeSet<String> {
-    let mut stems = BTreeSet::new();
-    Analyzer::new(Language::English).for_each_term(text, &mut |term, _| {
-        stems.insert(term.to_owned());
-    });
-    stems
 }
 
 /// Returns a sentence as a model is shown it: `2026-11-21 Ada: …`.
@@ -294,7 +293,7 @@ pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -
     says_enough(&proposal.text)?;
     let steps: Vec<String> = kept.into_iter().map(step).collect();
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
-    match invented(&proposal.text, &steps).len() {
+    match unsupported(&proposal.text, &steps).len() {
         0 => Ok(()),
         made_up => Err(Refusal::Invented(made_up)),
     }
@@ -327,7 +326,7 @@ pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> 
     let whole = fold(&texts.join("\n"));
     let named = entities.iter().filter(|name| !whole.contains(&fold(name))).count();
     let made_up =
-        if proposal.operation.prompt.is_some() { invented(&proposal.text, &texts).len() } else { 0 };
+        if proposal.operation.prompt.is_some() { unsupported(&proposal.text, &texts).len() } else { 0 };
     if named + made_up == 0 { Ok(()) } else { Err(Refusal::Invented(named + made_up)) }
 }
 
@@ -515,25 +514,6 @@ mod tests {
             ("Wir liefern dienstags um 9:30", "Wir liefern dienstags"),
         ] {
             assert!(says_all(one, other), "{one}");
-        }
-    }
-
-    #[test]
-    fn what_a_text_must_not_make_up_is_named() {
-        let said = ["2026-05-07 Ada: I moved 12 boxes to Porto-Novo, it's Ben's boat."];
-        let rows: [(&str, &[&str]); 9] = [
-            ("Ada moved 12 boxes.", &[]),
-            ("The boxes went to Porto-Novo on 2026-05-07. Moving them was hard.", &[]),
-            ("They are Ben’s.", &[]),
-            ("Ada moved 13 boxes in 3 days.", &["13", "3"]),
-            ("The boat is Carla's.", &["carla"]),
-            ("Peter moved 12 boxes.", &["peter"]),
-            ("It was in May.", &["may"]),
-            ("We went, I think, by boat.", &[]),
-            ("", &[]),
-        ];
-        for (text, wanted) in rows {
-            assert_eq!(invented(text, &said), wanted, "{text}");
         }
     }
 }

@@ -292,7 +292,7 @@ impl Dreamer {
             };
             let refused = match checked {
                 Err(why) => Some(why),
-                Ok(()) if history.taken_back.contains(&same(deed)) => Some(Refusal::TakenBack),
+                Ok(()) if history.is_taken_back(&proposal.operation) => Some(Refusal::TakenBack),
                 Ok(()) => None,
             };
             if refused.is_none() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Deed, EntityId, EventFilter, EventId, EventKind, EventStore, Result, Role, Within,
+    Cursor, Decision, Deed, EntityId, EventFilter, EventId, EventKind, EventStore, Operation, Result, Role, Within,
     named_id,
 };
 
@@ -32,11 +32,22 @@ pub(crate) fn pair(one: EntityId, other: EntityId) -> [EntityId; 2] {
     [one.min(other), one.max(other)]
 }
 
+impl History {
+    /// Whether a person took the same back; of what a model says in its words, also if these were other ones.
+    pub(crate) fn is_taken_back(&self, operation: &Operation) -> bool {
+        let deed = same(&operation.deed);
+        self.taken_back.contains(&deed)
+            || (operation.prompt.is_some() && self.words_taken_back.contains(&deed))
+    }
+}
+
 /// What the log says of operations.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     /// Those that a person took back, by [`same`].
     pub(crate) taken_back: BTreeSet<u128>,
+    /// Conclusions and digests of a model that a person took back, by [`same`]: rules may say it in their words.
+    pub(crate) words_taken_back: BTreeSet<u128>,
     /// Events that were forgotten or taken back: why their notes may be gone.
     pub(crate) explained: BTreeSet<EventId>,
     /// Entities that a person merged or split, whatever became of that.
@@ -49,7 +60,7 @@ impl History {
     /// Reads the decisions and operations of the log. Costs one walk over them.
     pub(crate) async fn read(events: &dyn EventStore) -> Result<Self> {
         let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
-        let mut deeds: BTreeMap<EventId, u128> = BTreeMap::new();
+        let mut deeds: BTreeMap<EventId, (u128, bool)> = BTreeMap::new();
         let explained = events.tombstones().await?.into_iter().map(|one| one.event).collect();
         let mut history = Self { explained, ..Self::default() };
         let mut after = Cursor::START;
@@ -60,7 +71,9 @@ impl History {
             for event in &page {
                 match event.kept().map(|kept| &kept.kind) {
                     Some(EventKind::Operation(operation)) => {
-                        deeds.insert(event.id, same(&operation.deed));
+                        let is_wording = operation.prompt.is_some()
+                            && matches!(operation.deed, Deed::Infer { .. } | Deed::Digest { .. });
+                        deeds.insert(event.id, (same(&operation.deed), is_wording));
                         history.operations.push((event.id, operation.deed.clone()));
                     }
                     Some(EventKind::Decision(
@@ -76,7 +89,14 @@ impl History {
                         history.taken_back.extend(again.map(|(_, deed)| same(deed)));
                     }
                     Some(EventKind::Decision(Decision::Undo { decision })) => {
-                        history.taken_back.extend(deeds.get(decision).copied());
+                        if let Some((deed, is_wording)) = deeds.get(decision).copied() {
+                            let of = if is_wording {
+                                &mut history.words_taken_back
+                            } else {
+                                &mut history.taken_back
+                            };
+                            of.insert(deed);
+                        }
                         history.explained.insert(*decision);
                     }
                     _ => {}

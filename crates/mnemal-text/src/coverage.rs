@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::Language;
 use date::Date;
+pub(crate) use generic::{counts, is_everyday, is_grammar, opens};
 use piece::{Kind, Piece};
 use plain::{carries, plain, stands_at, starts};
 
@@ -173,9 +174,9 @@ impl Vocabulary {
             || key(&piece).is_some_and(|key| self.texts.get(&key).is_none_or(|texts| *texts <= RARE));
         let is_specific = match piece.kind {
             Kind::Exact | Kind::Name => true,
-            Kind::Opening => !generic::opens(&piece.text),
+            Kind::Opening => !opens(&piece.text),
             Kind::Word => !generic::is_particle(&piece.text) && is_rare(),
-            Kind::Pair => !generic::is_everyday(&piece.text) && is_rare(),
+            Kind::Pair => !is_everyday(&piece.text) && is_rare(),
             Kind::Small => false,
         };
         let kind = if piece.kind == Kind::Opening { Kind::Name } else { piece.kind };

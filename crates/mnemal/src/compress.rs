@@ -170,23 +170,28 @@ impl CompressCall {
     pub async fn draft(mut self) -> Result<Draft> {
         let history = std::mem::take(&mut self.history);
         let (turns, earlier, gaps) = if self.memory.engine.stores().events.is_filled() {
-            let (turns, earlier) = self.logged().await?;
-            (turns, earlier, Vec::new())
+            let (turns, earlier, taken_back) = self.logged().await?;
+            (turns, (earlier, taken_back), Vec::new())
         } else {
             let turns =
                 history.into_iter().map(|one| Turned::said(one, &self.memory)).collect::<Result<_>>()?;
-            (turns, Vec::new(), vec![Gap { layer: Layer::Events, cause: GapCause::NotConfigured }])
+            (turns, (Vec::new(), 0), vec![Gap { layer: Layer::Events, cause: GapCause::NotConfigured }])
         };
         Ok(self.drafted(turns, earlier, gaps))
     }
 
-    fn drafted(self, mut turns: Vec<Turned>, earlier: Vec<String>, gaps: Vec<Gap>) -> Draft {
+    fn drafted(
+        self,
+        mut turns: Vec<Turned>,
+        (earlier, taken_back): (Vec<String>, usize),
+        gaps: Vec<Gap>,
+    ) -> Draft {
         let old = turns.len().saturating_sub(self.keep_last);
         let due = self.due(&turns, old, &earlier);
         let old = if self.when == When::Due && due.is_none() { 0 } else { self.aimed(&turns, old) };
         let kept = turns.split_off(old.min(AT_ONCE));
         let Self { memory, session, .. } = self;
-        Draft { memory, session, earlier, old: turns, kept, due, gaps }
+        Draft { memory, session, earlier, old: turns, kept, due, gaps, taken_back, asked: None }
     }
 
     /// Returns how many turns must go so that the others have room in half of the window; the last one always stays.
@@ -220,8 +225,8 @@ impl CompressCall {
         engine.settings().compress.triggers().due(&waiting)
     }
 
-    /// Returns the turns of the conversation that no entry stands for, oldest first, and the entries.
-    async fn logged(&self) -> Result<(Vec<Turned>, Vec<String>)> {
+    /// Returns the turns of the conversation that no entry stands for, oldest first, the entries, and how many were taken back.
+    async fn logged(&self) -> Result<(Vec<Turned>, Vec<String>, usize)> {
         let engine = &self.memory.engine;
         let of = |roles: &[Role]| EventFilter {
             session: Within::Only(self.session.clone()),
@@ -231,9 +236,10 @@ impl CompressCall {
         let events = self.memory.log_to_read()?;
         let mut decisions = events.latest(&of(&[Role::Decision]), ENTRIES).await?;
         decisions.reverse();
-        let (mut covered, mut earlier) = (BTreeSet::<EventId>::new(), Vec::new());
+        let (mut covered, mut earlier, mut taken_back) = (BTreeSet::<EventId>::new(), Vec::new(), 0);
         for (turns, event, kept) in decisions.iter().filter_map(compression) {
             if engine.is_undone(event).await {
+                taken_back += 1;
                 continue;
             }
             covered.extend(turns);
@@ -242,7 +248,7 @@ impl CompressCall {
         let mut turns = events.latest(&of(&[Role::User, Role::Assistant]), TURNS).await?;
         turns.reverse();
         let waiting = turns.iter().filter(|turn| !covered.contains(&turn.id));
-        Ok((waiting.filter_map(Turned::logged).collect(), earlier))
+        Ok((waiting.filter_map(Turned::logged).collect(), earlier, taken_back))
     }
 }
 

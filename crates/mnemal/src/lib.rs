@@ -31,6 +31,7 @@ mod markdown;
 mod memory;
 mod message;
 mod model;
+mod model_undo;
 mod past;
 mod portrait;
 mod quality;

@@ -9,4 +9,6 @@ pub(crate) enum Model {
     Status,
     /// Ask the model one small question that shows nothing of the memory.
     Check,
+    /// Take back everything that the model did in this space and that still stands; what was said stays as it was.
+    Undo,
 }

@@ -1,4 +1,4 @@
-//! `mnemal model status|check`.
+//! `mnemal model status|check|undo`.
 
 use anyhow::Result;
 use mnemal::{Memory, ModelCalls, ModelStatus};
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::args::Model;
 use crate::output::Output;
+use crate::wire::{self, GapForm};
 
 #[derive(Serialize)]
 struct StatusForm {
@@ -32,6 +33,13 @@ struct CallsForm {
 }
 
 #[derive(Serialize)]
+struct UndoneForm {
+    /// Operations, in the order in which they were taken back.
+    undone: Vec<String>,
+    gaps: Vec<GapForm>,
+}
+
+#[derive(Serialize)]
 struct CheckForm {
     model: String,
     answer: String,
@@ -39,12 +47,21 @@ struct CheckForm {
     received: u32,
 }
 
-/// Says what the model has cost, or asks it.
+/// Says what the model has cost, asks it, or takes back what it did.
 pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Result<u8> {
     match call {
         Model::Status => {
             let form = status(&memory.engine().model_status().await?);
             output.answer(&form, || text(&form))?;
+        }
+        Model::Undo => {
+            let done = memory.undo_model().await?;
+            let undone = done.value.iter().map(ToString::to_string).collect();
+            let form = UndoneForm { undone, gaps: wire::gaps(&done.gaps) };
+            output.answer(&form, || match form.undone.len() {
+                0 => "the model has done nothing that still stands".to_owned(),
+                count => format!("taken back: {count} operations of the model, and what built on them"),
+            })?;
         }
         Model::Check => {
             let answer = memory.engine().check_model().await?;

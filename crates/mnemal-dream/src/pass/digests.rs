@@ -187,7 +187,10 @@ impl Pass for Digests {
             let parts = self.parts(text).await?;
             let deed = deed(&parts, Vec::new(), Vec::new(), Importance::DEFAULT)?;
             if !parts.is_empty() && !known.is_said(&deed) {
-                looked.proposals.extend(self.digest(permit, &mut writer, &parts).await?);
+                let is_for_rules = known.words.contains(&same(&deed));
+                let mut none = None;
+                let by = if is_for_rules { &mut none } else { &mut writer };
+                looked.proposals.extend(self.digest(permit, by, &parts).await?);
             }
         }
         Ok(looked)
@@ -199,11 +202,17 @@ impl Pass for Digests {
 struct Known {
     parts: BTreeSet<EventId>,
     said: BTreeSet<u128>,
+    /// Digests of a model that a person took back.
+    words: BTreeSet<u128>,
 }
 
 impl Known {
     fn of(history: &History) -> Self {
-        let mut known = Self { parts: BTreeSet::new(), said: history.taken_back.clone() };
+        let mut known = Self {
+            parts: BTreeSet::new(),
+            said: history.taken_back.clone(),
+            words: history.words_taken_back.clone(),
+        };
         for (_, deed) in &history.operations {
             if let Deed::Digest { from, .. } = deed {
                 known.said.insert(same(deed));

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
-    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerStore,
+    BackgroundPermit, Book, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
+    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerLine, LedgerStore, Timestamp,
     Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
 
 use super::{proposal, read_through};
 use crate::check::NEAR;
+use crate::dreamer::line;
+use crate::history::{History, same};
 use crate::note::{extent, maker, open};
 
 /// Entities and topics in common that connect two notes. Source: GB-37.
@@ -87,6 +89,11 @@ struct Pending {
 impl Insights {
     /// The name of the pass, in the ledger too.
     pub const NAME: &str = "insights";
+
+    /// Returns the line of the ledger that has all notes looked at again, of which insights were taken back.
+    pub fn again(at: Timestamp) -> LedgerLine {
+        line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
+    }
 
     /// Returns the oldest of these notes behind a position, up to as many as are looked at together.
     async fn pending(
@@ -180,12 +187,17 @@ impl Pass for Insights {
             ..Looked::default()
         };
         let mut writer = self.writer.as_ref();
+        let taken_back = match writer {
+            Some(_) => History::read(self.events.as_ref()).await?.words_taken_back,
+            None => BTreeSet::new(),
+        };
         let groups = groups(&read, new.len());
         if groups.is_empty() {
             looked.skipped = Some(unconnected(&read, new.len()).to_owned());
         }
         for group in groups {
-            let written = match writer {
+            let is_for_rules = taken_back.contains(&same(&deed(&group, IMPORTANCE)?));
+            let written = match writer.filter(|_| !is_for_rules) {
                 Some(by) => by.insight(permit, &group).await.map(Some),
                 None => Ok(None),
             };

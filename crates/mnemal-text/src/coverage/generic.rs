@@ -4,7 +4,7 @@ use crate::is_stop_word;
 use crate::stop::LISTED;
 
 /// Whether a folded word opens sentences without being a name.
-pub(super) fn opens(word: &str) -> bool {
+pub(crate) fn opens(word: &str) -> bool {
     let whole = word.split('\'').next().unwrap_or(word);
     OPENERS.contains(&word)
         || LISTED.iter().any(|language| is_stop_word(*language, word) || is_stop_word(*language, whole))
@@ -16,17 +16,17 @@ pub(super) fn is_particle(word: &str) -> bool {
 }
 
 /// Whether a pair of characters of Chinese or Japanese is a word of every day.
-pub(super) fn is_everyday(pair: &str) -> bool {
+pub(crate) fn is_everyday(pair: &str) -> bool {
     EVERYDAY.contains(&pair)
 }
 
 /// Whether a character of Chinese or Japanese counts what a number in front of it says, or names a part of a date.
-pub(super) fn counts(letter: char) -> bool {
+pub(crate) fn counts(letter: char) -> bool {
     COUNTERS.contains(letter)
 }
 
 /// Whether a character of Chinese or Japanese serves grammar, or says as little as a stop word.
-pub(super) fn is_grammar(letter: char) -> bool {
+pub(crate) fn is_grammar(letter: char) -> bool {
     GRAMMAR.contains(letter)
 }
 

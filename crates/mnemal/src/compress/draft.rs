@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     BackgroundPermit, Book, Completion, Deed, Degraded, ErrorKind, EventId, EventKind, Gap, Layer,
-    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, Result,
+    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, PromptHash, Result,
     SessionId, Timestamp, TokenCount,
 };
 use mnemal_learnings::{note_id, timeline_key};
@@ -35,6 +35,10 @@ pub struct Draft {
     pub(super) kept: Vec<Turned>,
     pub(super) due: Option<Due>,
     pub(super) gaps: Vec<Gap>,
+    /// How many entries of the conversation were taken back.
+    pub(super) taken_back: usize,
+    /// The question that a model was asked, and who asked it.
+    pub(super) asked: Option<(PromptHash, Producer)>,
 }
 
 /// Conversations whose failures are remembered, the newest. Source: own choice; who fails more often has no model.
@@ -132,12 +136,14 @@ impl Draft {
     }
 
     /// Asks a model for a text of the turns; what others wrote is not shown to it.
-    async fn ask(&self, model: &Model) -> Result<String> {
+    async fn ask(&mut self, model: &Model) -> Result<String> {
         let shown: Vec<&Turned> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
         let lines: Vec<String> = shown.iter().map(|turn| turn.spoken.line()).collect();
         let parts: Vec<&str> = lines.iter().map(String::as_str).collect();
         let sources: Vec<EventId> = shown.iter().filter_map(|turn| turn.spoken.event).collect();
         let prompt = model.condenser.prompt(None, &parts, WRITTEN);
+        let producer = model.consultant.producer(&model.condenser.producer());
+        self.asked = Some((PromptHash::of(model.consultant.model.model(), &prompt), producer));
         let read = |answer: &Completion| model.condenser.parse(None, &parts, WRITTEN, answer);
         let mut permit = BackgroundPermit::issue(REQUESTS, TokenCount((ASKED + WRITTEN).0 * 2 * REQUESTS));
         Ok(model.consultant.ask(&mut permit, &prompt, &sources, read).await?.replace('\n', " "))
@@ -246,16 +252,20 @@ impl Draft {
 
     fn operation(&self, last: &Turned, content: String, ids: Vec<EventId>, key: &NoteKey) -> NewEvent {
         let because = self.due.map_or("asked", Due::as_str).to_owned();
+        let by_rule = || Producer { id: PRODUCER.to_owned(), version: VERSION };
+        let (prompt, producer) = self.asked.clone().unzip();
         let operation = Operation {
             deed: Deed::Compress { turns: ids.clone() },
-            producer: Producer { id: PRODUCER.to_owned(), version: VERSION },
-            prompt: None,
+            producer: producer.unwrap_or_else(by_rule),
+            prompt,
             shown: ids,
             because,
         };
         let scope = &self.memory.scope;
         // What tells the entry from others is the end of its key; the conversation may have any name.
         let number = key.as_str().rsplit('_').next().unwrap_or_default();
+        // What was taken back of the same turns keeps its own.
+        let again = if self.taken_back > 0 { format!(":{}", self.taken_back) } else { String::new() };
         NewEvent {
             kind: EventKind::Operation(operation),
             content,
@@ -268,7 +278,7 @@ impl Draft {
             occurred_at: last.at.0,
             zone: last.at.1.clone(),
             origin: Origin::Engine,
-            idempotency_key: Some(format!("compress:{number}")),
+            idempotency_key: Some(format!("compress:{number}{again}")),
             metadata: Metadata::new(),
         }
     }
