@@ -7,6 +7,7 @@ use mnemal::{
     Book, DreamRun, Engine, Fact, FactFilter, Layer, LearningFilter, LearningStatus, Memory, Message,
     ModelStatus, OwnerId, Rebuild, Scope, SessionId, SpaceId,
 };
+use mnemal_core::{Document, Metadata, Passage};
 use serde_json::{Value, json};
 
 use crate::replay::Said;
@@ -54,6 +55,10 @@ pub struct AtWork {
     pub stopped: BTreeMap<String, u64>,
     /// Questions by purpose and outcome: how many, requests, tokens sent and received.
     pub calls: BTreeMap<String, [u64; 4]>,
+    /// Entries of conversations, by who wrote them.
+    pub entries: BTreeMap<&'static str, u64>,
+    /// Operations of the model that were taken back with one call.
+    pub of_model: u64,
     /// Claims that a model found and the gates let through: of what, and the value.
     pub claims: Vec<(String, String)>,
     /// Notes that were gone at the end and that no operation put away.
@@ -85,22 +90,36 @@ impl AtWork {
             .collect();
         json!({
             "cycles": self.cycles, "accepted": self.accepted, "refused": self.refused, "left": self.left,
-            "stopped": self.stopped, "calls": calls, "claims": self.claims, "lost": self.lost,
+            "entries": self.entries, "taken_back_at_once": self.of_model, "stopped": self.stopped, "calls": calls, "claims": self.claims, "lost": self.lost,
             "unlike_log": self.unlike_log, "not_undone": self.not_undone, "sound": self.is_sound(),
         })
     }
 }
 
-/// Tells an engine turns and notes, runs so many cycles that ask its model, looks whether anything was lost, and takes every
-/// operation back.
+/// What a model is given to work with.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'w> {
+    /// What is said.
+    pub turns: &'w [Said],
+    /// Texts that are read in.
+    pub files: &'w [String],
+    /// Cycles that ask the model.
+    pub cycles: u64,
+}
+
+/// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks whether
+/// anything was lost, and takes everything back that the model did, with one call, then what the rules did.
 ///
 /// # Errors
 /// Whatever the engine answers; what the model does is no error.
-pub async fn at_work(engine: &Engine, turns: &[Said], cycles: u64) -> Result<AtWork> {
+pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -> Result<AtWork> {
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
     for said in turns {
         let session = SessionId::new(&said.session)?;
         let _ack = memory.log(Message::user(&said.text).session(session)).await?;
+    }
+    for (number, text) in files.iter().enumerate() {
+        let _read = memory.ingest(&document(number, text)).await?;
     }
     for note in NEAR.as_flattened() {
         let _stored = memory.remember(*note).await?;
@@ -130,10 +149,20 @@ pub async fn at_work(engine: &Engine, turns: &[Said], cycles: u64) -> Result<AtW
         *seen.left.entry(format!("{pass}: {}", line.note)).or_default() += 1;
     }
     seen.calls = calls(&engine.model_status().await?);
+    for session in turns.iter().map(|said| &said.session).collect::<BTreeSet<_>>() {
+        let entry = memory.compress(SessionId::new(session)?).await?.value.entry;
+        let how = entry.as_ref().map_or("none", |entry| entry.method.as_str());
+        *seen.entries.entry(how).or_default() += 1;
+        operations.extend(entry.map(|entry| entry.event));
+    }
+    seen.calls = calls(&engine.model_status().await?);
     let found = facts(&memory).await?;
     let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::Support::is_of_model));
     seen.claims = found.map(|fact| (fact.predicate.as_str().to_owned(), fact.object.key())).collect();
     seen.unlike_log = unlike_log(engine).await?;
+    let undone: BTreeSet<_> = memory.undo_model().await?.value.into_iter().collect();
+    seen.of_model = undone.len() as u64;
+    operations.retain(|event| !undone.contains(event));
     operations.reverse();
     for event in operations {
         let undo = memory.undoing(event).await?;
@@ -154,6 +183,22 @@ async fn state(memory: &Memory) -> Result<BTreeSet<String>> {
         format!("{} {} {} {:?} {sources:?}", fact.subject, fact.predicate, fact.object.key(), fact.status)
     };
     Ok(notes.chain(facts(memory).await?.into_iter().map(says)).collect())
+}
+
+fn document(number: usize, text: &str) -> Document {
+    let mut hash = [0_u8; 32];
+    hash.iter_mut().zip(number.to_le_bytes()).for_each(|(one, byte)| *one = byte);
+    let name = format!("{number:03}.txt");
+    Document {
+        name: name.clone(),
+        kind: "text".to_owned(),
+        hash,
+        written_at: None,
+        fields: Metadata::new(),
+        passages: vec![Passage { text: text.to_owned(), ..Passage::default() }],
+        location: Some(name),
+        undescribed: None,
+    }
 }
 
 async fn facts(memory: &Memory) -> Result<Vec<Fact>> {
@@ -226,7 +271,8 @@ mod tests {
             "session": "one", "speaker": "Ada", "text": "These days the thing that makes my evening is barley.",
         }))
         .unwrap();
-        let seen = at_work(&engine, &[said], 2).await.unwrap();
+        let work = Work { turns: &[said], files: &["Ines rents slip no. 14.".to_owned()], cycles: 2 };
+        let seen = at_work(&engine, work).await.unwrap();
         assert!(seen.is_sound(), "{seen:?}");
         assert_eq!((seen.accepted.get("claim"), seen.claims.len()), (Some(&1), 1), "{seen:?}");
         assert!(seen.left.keys().any(|left| left.starts_with("merges")), "{seen:?}");

@@ -19,6 +19,13 @@ pub struct Said {
     pub(crate) text: String,
 }
 
+impl Said {
+    /// Returns who said it, and what.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.speaker, self.text)
+    }
+}
+
 /// What was seen while a conversation was replayed.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {

@@ -19,7 +19,10 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("inbox", "files come into an inbox while its reader is killed"),
     ("io", "the n-th operation on the file fails, for every n"),
     ("kill", "processes are killed while they write"),
-    ("lies", "a model that lies answers every question: nothing of it is believed or lost, one step takes it back"),
+    (
+        "lies",
+        "a model that lies answers every question: nothing of it is believed or lost, one step takes it back",
+    ),
     (
         "poison",
         "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence",

@@ -1,14 +1,21 @@
 //! What the passes that ask a language model make of conversations, with any endpoint that speaks as OpenAI does.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use async_trait::async_trait;
 use clap::Parser;
-use mnemal::{Builder, LlmProvider, LlmSettings, Settings};
-use mnemal_benches::model::at_work;
-use mnemal_benches::replay::turns;
+use mnemal::{
+    BackgroundPermit, Builder, Completion, DreamSettings, LanguageModel, LlmProvider, LlmSettings, ModelId,
+    Prompt, Settings,
+};
+use mnemal_benches::model::{Work, at_work};
+use mnemal_benches::replay::{Said, turns};
+use mnemal_providers::{ChatSettings, EndpointModel};
 use serde_json::{Value, json};
 
 /// Tells a space turns of a data set and notes that are nearly alike, runs cycles that ask a model, and says what came of each
@@ -28,6 +35,12 @@ struct Args {
     /// Turns that are told.
     #[arg(long, default_value_t = 60)]
     turns: usize,
+    /// Files that are read in, of four turns each, behind those that are told.
+    #[arg(long, default_value_t = 0)]
+    files: usize,
+    /// After so many seconds the model is away.
+    #[arg(long, default_value_t = 3_600)]
+    seconds: u64,
     /// Cycles that are run.
     #[arg(long, default_value_t = 2)]
     cycles: u64,
@@ -39,6 +52,83 @@ struct Args {
     requests: u32,
     #[arg(long, default_value_t = 400_000)]
     tokens: u32,
+}
+
+/// Turns of one file. Source: own choice, a page of notes.
+const A_FILE: usize = 4;
+
+/// What questions of one kind cost.
+#[derive(Debug, Default)]
+struct Cost {
+    questions: u64,
+    failed: u64,
+    sent: u32,
+    received: u32,
+    time: Duration,
+}
+
+/// The model behind an endpoint, with what its answers cost by what asked for them.
+#[derive(Debug)]
+struct Timed {
+    model: EndpointModel,
+    begun: Instant,
+    most: Duration,
+    costs: Mutex<BTreeMap<String, Cost>>,
+}
+
+impl Timed {
+    fn new(settings: &LlmSettings, most: Duration) -> Result<Self> {
+        let model = EndpointModel::new(ChatSettings {
+            base_url: settings.base_url().to_owned(),
+            model: settings.model.clone(),
+            api_key: None,
+            timeout: settings.timeout(),
+            seed: 1,
+        })?;
+        #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
+        let begun = Instant::now();
+        Ok(Self { model, begun, most, costs: Mutex::default() })
+    }
+
+    fn json(&self) -> Value {
+        let costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let form = |cost: &Cost| {
+            json!({"questions": cost.questions, "failed": cost.failed, "sent": cost.sent,
+                "received": cost.received, "seconds": cost.time.as_secs()})
+        };
+        costs.iter().map(|(what, cost)| (what.clone(), form(cost))).collect::<serde_json::Map<_, _>>().into()
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Timed {
+    fn model(&self) -> &ModelId {
+        self.model.model()
+    }
+
+    async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> mnemal::Result<Completion> {
+        if self.begun.elapsed() > self.most {
+            return Err(mnemal::Error::new(
+                mnemal::ErrorKind::Unavailable,
+                "the time of the measurement is over",
+            ));
+        }
+        #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
+        let begun = Instant::now();
+        let answer = self.model.complete(permit, prompt).await;
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let cost = costs.entry(prompt.producer.id.clone()).or_default();
+        cost.questions += 1;
+        cost.time += begun.elapsed();
+        match &answer {
+            Ok(said) => {
+                cost.sent += said.usage.sent.0;
+                cost.received += said.usage.received.0;
+            }
+            Err(_) => cost.failed += 1,
+        }
+        answer
+    }
 }
 
 fn main() -> Result<()> {
@@ -53,14 +143,21 @@ fn main() -> Result<()> {
         max_tokens_per_day: args.tokens,
         ..LlmSettings::default()
     };
-    let builder = Builder::default().with_settings(Settings { llm, ..Settings::default() });
-    let said = turns(&args.data, args.turns)?;
+    let dream = DreamSettings { digests: Some(true), insights: Some(true), ..DreamSettings::default() };
+    let model: Arc<Timed> = Arc::new(Timed::new(&llm, Duration::from_secs(args.seconds))?);
+    let builder = Builder::default()
+        .with_settings(Settings { llm, dream, ..Settings::default() })
+        .with_language_model(Arc::<Timed>::clone(&model));
+    let all = turns(&args.data, args.turns + args.files * A_FILE)?;
+    let (said, rest) = all.split_at(args.turns.min(all.len()));
+    let files: Vec<String> =
+        rest.chunks(A_FILE).map(|some| some.iter().map(Said::line).collect::<Vec<_>>().join("\n")).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
     let begun = Instant::now();
     let seen = runtime.block_on(async {
         let engine = builder.open(folder.path().join("model.db")).await?;
-        let seen = at_work(&engine, &said, args.cycles).await?;
+        let seen = at_work(&engine, Work { turns: said, files: &files, cycles: args.cycles }).await?;
         engine.close().await?;
         anyhow::Ok(seen)
     })?;
@@ -69,6 +166,8 @@ fn main() -> Result<()> {
         fields.extend([
             ("model".to_owned(), json!(args.model)),
             ("turns".to_owned(), json!(said.len())),
+            ("files".to_owned(), json!(files.len())),
+            ("passes".to_owned(), model.json()),
             ("seconds".to_owned(), json!(begun.elapsed().as_secs())),
         ]);
     }

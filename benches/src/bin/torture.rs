@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, lies, poison, powercut, prefix,
-    processes, rebuild, receipts, servers, taking, undo,
+    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, lies, poison, powercut,
+    prefix, processes, rebuild, receipts, servers, taking, undo,
 };
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ impl Name {
             Self::Formats => 500,
             Self::Dream => 900,
             // Source: own choice, some minutes of a build for development.
-            Self::Lies => 50,
+            Self::Lies => 300,
             // Source: issue of trust, 200 canaries, and files of 200 MB.
             Self::Erase | Self::Taking => 200,
             // Source of the last two: issue of trust, 1,000 contexts and 1,000 decisions.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use mnemal::{
     AsOf, DreamRun, DreamSettings, Engine, EntityFilter, EventFilter, EventId, FactFilter, FactStatus,
-    Importance, InstallationKey, Learning, LearningFilter, LearningKind, LearningStatus, LlmSettings, Memory, Message,
-    NodePath, OwnerId, Scope, SessionId, Settings, SpaceId, Timestamp, Within,
+    Importance, InstallationKey, Learning, LearningFilter, LearningKind, LearningStatus, LlmSettings, Memory,
+    Message, NodePath, OwnerId, Scope, SessionId, Settings, SpaceId, Timestamp, Within,
 };
 use mnemal_core::{Document, Metadata, Passage};
 use mnemal_store::{MemoryStore, Stores};
@@ -86,12 +86,9 @@ impl Space {
             let message = if turn % 3 == 2 { Message::assistant(text) } else { Message::user(text) };
             let _ack = self.memory.log(message.session(session)).await?;
         }
-        for (kind, text) in [
-            ("task_created", said(dice)),
-            ("", said(dice)),
-            ("", said(dice)),
-            ("task_completed", said(dice)),
-        ] {
+        for (kind, text) in
+            [("task_created", said(dice)), ("", said(dice)), ("", said(dice)), ("task_completed", said(dice))]
+        {
             self.clock.advance(Duration::from_secs(30));
             let step = Message::observation(text).metadata("kind", kind).metadata("task_id", "T1");
             let _ack = self.memory.log(step.session(SessionId::new("task")?)).await?;
@@ -104,7 +101,7 @@ impl Space {
         for number in 0..4_u64 {
             let saying = dice.below(SAYINGS.len());
             let text = SAYINGS.get(saying).map_or_else(String::new, |one| one.said(100 + number));
-            let near = [text.clone(), format!("{} It smells of tar.", text)];
+            let near = [text.clone(), format!("{text} It smells of tar.")];
             for note in near {
                 self.clock.advance(Duration::from_secs(30));
                 let _stored = self.memory.remember(note).importance(Importance::new(0.4)?).await?;
@@ -229,7 +226,8 @@ async fn believed(space: &Space, model: &Liar, report: &mut Report) -> Result<()
     }
     for (kind, text) in texts {
         let text = plain(&text);
-        let is_lie = lies.iter().any(|lie| text.contains(lie)) || MARKS.iter().any(|mark| text.contains(mark));
+        let is_lie =
+            lies.iter().any(|lie| text.contains(lie)) || MARKS.iter().any(|mark| text.contains(mark));
         if is_lie {
             report.count("unsupported", 1);
             report.blame(Fault::SilentWrong, format_args!("{kind} holds what nobody said: {text}"));
@@ -284,8 +282,11 @@ async fn lost((space, twin): (&Space, &Space), report: &mut Report) -> Result<()
         rows.filter(|row| !is_written(row)).map(|row| row.content).collect()
     };
     let all = space.notes().await?;
-    let live: Vec<String> =
-        all.iter().filter(|row| row.status == LearningStatus::Active).map(|row| row.content.clone()).collect();
+    let live: Vec<String> = all
+        .iter()
+        .filter(|row| row.status == LearningStatus::Active)
+        .map(|row| row.content.clone())
+        .collect();
     for note in holds(twin.notes().await?) {
         if !live.iter().any(|text| uncovered(text, &[&note]).is_empty()) {
             report.blame(Fault::Lost, format_args!("nothing carries the note {note}"));

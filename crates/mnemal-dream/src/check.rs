@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, Filed, Tag,
+    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, Filed,
     LONGEST_DIGEST, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES, MOST_NAMED, MOST_PARTS,
-    MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker, TaskStep,
+    MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker, Tag, TaskStep,
 };
 use mnemal_text::{content_words, fold, jaccard, shingles, unsupported};
 
@@ -120,7 +120,9 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
         Deed::Refine { filed, .. } if operation.prompt.is_some() && has_rules(&filed.category) => {
             Err(Refusal::Raised)
         }
-        Deed::Refine { filed, .. } if operation.prompt.is_some() && !is_filed_by_words(filed, &rows, notes) => {
+        Deed::Refine { filed, .. }
+            if operation.prompt.is_some() && !is_filed_by_words(filed, &rows, notes) =>
+        {
             Err(Refusal::Invented(1))
         }
         Deed::Refine { filed, .. } => match rows.as_slice() {
@@ -161,15 +163,48 @@ fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bo
         GENERAL.contains(&part) || parts.any(|known| known == part)
     };
     let is_tag = |tag: &Tag| is_said(tag.as_str()) || notes.values().any(|row| row.tags.contains(tag));
-    filed.category.as_str().split('/').all(|part| is_known(part) || is_said(part)) && filed.tags.iter().all(is_tag)
+    filed.category.as_str().split('/').all(|part| is_known(part) || is_said(part))
+        && filed.tags.iter().all(is_tag)
 }
 
 /// Categories that name nobody and nothing. Source: own choice, what people sort notes by.
 const GENERAL: [&str; 36] = [
-    "animals", "books", "car", "cars", "code", "contacts", "devices", "events", "family", "finance", "food", "friends",
-    "garden", "general", "health", "hobbies", "home", "house", "infrastructure", "knowledge", "language", "meetings",
-    "money", "music", "people", "places", "plans", "projects", "school", "shopping", "sport", "tasks", "technology",
-    "tools", "travel", "work",
+    "animals",
+    "books",
+    "car",
+    "cars",
+    "code",
+    "contacts",
+    "devices",
+    "events",
+    "family",
+    "finance",
+    "food",
+    "friends",
+    "garden",
+    "general",
+    "health",
+    "hobbies",
+    "home",
+    "house",
+    "infrastructure",
+    "knowledge",
+    "language",
+    "meetings",
+    "money",
+    "music",
+    "people",
+    "places",
+    "plans",
+    "projects",
+    "school",
+    "shopping",
+    "sport",
+    "tasks",
+    "technology",
+    "tools",
+    "travel",
+    "work",
 ];
 
 /// Longest word before a time of day, in characters: "at", "um", "à", "las". Source: own choice.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Deed, EntityId, EventFilter, EventId, EventKind, EventStore, Operation, Result, Role, Within,
-    named_id,
+    Cursor, Decision, Deed, EntityId, EventFilter, EventId, EventKind, EventStore, Operation, Result, Role,
+    Within, named_id,
 };
 
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.

@@ -38,9 +38,9 @@ pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
     }
     for sentence in sentences(text) {
         let sentence = sentence.of(text);
-        let mut opens = true;
+        let mut place = Place::Opens;
         for clause in clauses(sentence) {
-            known.judge(clause, &mut opens, &mut found);
+            known.judge(clause, &mut place, &mut found);
         }
     }
     let mut seen = HashSet::new();
@@ -85,6 +85,14 @@ impl Clause {
     }
 }
 
+/// Where a word stands in its sentence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    Opens,
+    #[default]
+    Inside,
+}
+
 /// What a word is, in a text that is judged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
@@ -108,14 +116,18 @@ impl Known {
             pairs: HashSet::new(),
             scripts: HashSet::new(),
         };
-        for sentence in sources.iter().flat_map(|source| sentences(source).into_iter().map(|one| one.of(source))) {
-            let mut opens = true;
+        for sentence in
+            sources.iter().flat_map(|source| sentences(source).into_iter().map(|one| one.of(source)))
+        {
+            let mut place = Place::Opens;
             for clause in clauses(sentence) {
                 let mut read = Clause { denies: denies(clause), ..Clause::default() };
                 for word in spaced(clause) {
                     let folded = fold(word);
-                    known.words.extend(folded.split(is_joint).filter(|part| !part.is_empty()).map(str::to_owned));
-                    read.add(word, sort(word, &folded, std::mem::take(&mut opens)));
+                    known
+                        .words
+                        .extend(folded.split(is_joint).filter(|part| !part.is_empty()).map(str::to_owned));
+                    read.add(word, sort(word, &folded, std::mem::take(&mut place)));
                     known.words.insert(folded);
                 }
                 known.stems.extend(read.says.union(&read.names).cloned());
@@ -149,13 +161,14 @@ impl Known {
     }
 
     /// Adds what a clause says and the sources do not.
-    fn judge(&self, clause: &str, opens_sentence: &mut bool, found: &mut Vec<String>) {
+    fn judge(&self, clause: &str, place: &mut Place, found: &mut Vec<String>) {
         let (mut said, mut new) = (0, Vec::new());
         let mut own = Clause { denies: denies(clause), ..Clause::default() };
         for word in spaced(clause) {
             let folded = fold(word);
-            let sort = sort(word, &folded, std::mem::take(opens_sentence));
-            let is_strange = word.chars().any(|letter| letter.is_alphabetic() && !self.scripts.contains(&script(letter)));
+            let sort = sort(word, &folded, std::mem::take(place));
+            let is_strange =
+                word.chars().any(|letter| letter.is_alphabetic() && !self.scripts.contains(&script(letter)));
             if is_strange || self.turns(&folded, word) {
                 found.push(folded);
                 continue;
@@ -181,7 +194,7 @@ impl Known {
         let of = |word: &str| words().opposite.get(word);
         let others = of(folded).or_else(|| stems(word).first().and_then(|stem| of(stem)));
         let is_said = |other: &&'static str| self.has_stems(other, other);
-        !self.has_stems(word, folded) && others.is_some_and(|others| others.iter().any(|other| is_said(&other)))
+        !self.has_stems(word, folded) && others.is_some_and(|others| others.iter().any(is_said))
     }
 
     /// Says whether a clause denies what the nearest clauses of the sources do not deny, or the other way round.
@@ -209,7 +222,9 @@ impl Known {
         for (place, letter) in letters.iter().enumerate() {
             let next = letters.get(place + 1);
             let is_counted = NUMERALS.contains(*letter) && next.is_some_and(|next| counts(*next));
-            if is_counted && !self.whole.contains(&[*letter].into_iter().chain(next.copied()).collect::<String>()) {
+            if is_counted
+                && !self.whole.contains(&[*letter].into_iter().chain(next.copied()).collect::<String>())
+            {
                 found.push(letter.to_string());
             }
             let is_known = is_grammar(*letter) || NUMERALS.contains(*letter) || self.whole.contains(*letter);
@@ -224,7 +239,9 @@ impl Known {
             }
         }
         let said: Vec<[char; 2]> = pairs(&letters).collect();
-        let new = said.iter().filter(|pair| !self.pairs.contains(*pair) && !pair.iter().any(|one| is_grammar(*one)));
+        let new = said
+            .iter()
+            .filter(|pair| !self.pairs.contains(*pair) && !pair.iter().any(|one| is_grammar(*one)));
         let new: Vec<String> = new.map(|pair| pair.iter().collect()).collect();
         if new.len() * 2 > said.len() {
             found.extend(new);
@@ -234,12 +251,13 @@ impl Known {
 }
 
 /// What a word is.
-fn sort(word: &str, folded: &str, opens_sentence: bool) -> Sort {
+fn sort(word: &str, folded: &str, place: Place) -> Sort {
     let lists = words();
     if word.contains(char::is_numeric) || lists.number.contains(folded) || lists.day.contains(folded) {
         return Sort::Exact;
     }
-    let is_listed = lists.neutral.contains(folded) || lists.deny.contains(folded) || lists.join.contains(folded);
+    let is_listed =
+        lists.neutral.contains(folded) || lists.deny.contains(folded) || lists.join.contains(folded);
     let lowered = lower(word);
     let is_small = || LISTED.iter().any(|language| is_stop_word(*language, &lowered));
     let mut letters = word.chars();
@@ -250,10 +268,10 @@ fn sort(word: &str, folded: &str, opens_sentence: bool) -> Sort {
     if is_listed || lowered.ends_with("n't") || (begins_large && word.chars().nth(1).is_none()) {
         return Sort::Empty;
     }
-    match (begins_large, opens_sentence) {
-        (true, false) => Sort::Exact,
-        (true, true) if !opens(folded) => Sort::Opening,
-        _ if is_small() || (opens_sentence && opens(folded)) => Sort::Empty,
+    match (begins_large, place) {
+        (true, Place::Inside) => Sort::Exact,
+        (true, Place::Opens) if !opens(folded) => Sort::Opening,
+        _ if is_small() || (place == Place::Opens && opens(folded)) => Sort::Empty,
         _ => Sort::Content,
     }
 }
@@ -278,7 +296,9 @@ fn pairs(letters: &[char]) -> impl Iterator<Item = [char; 2]> {
 }
 
 fn is_unspaced(sign: char) -> bool {
-    !sign.is_ascii() && sign.is_alphabetic() && matches!(Script::of(sign), Script::Han | Script::Kana | Script::Abugida)
+    !sign.is_ascii()
+        && sign.is_alphabetic()
+        && matches!(Script::of(sign), Script::Han | Script::Kana | Script::Abugida)
 }
 
 fn script(letter: char) -> u8 {

@@ -22,6 +22,7 @@ mod forget;
 mod gate;
 mod graph;
 mod ground;
+mod grounded;
 mod guard;
 mod ingest;
 #[cfg(feature = "sqlite")]

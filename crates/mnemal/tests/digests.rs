@@ -250,3 +250,21 @@ async fn a_model_says_what_a_text_says_and_the_rules_where_it_cannot() {
         assert!(prompt.material.contains("budget of the Genoa office"), "{prompt:?}");
     }
 }
+
+#[tokio::test]
+async fn what_a_model_wrote_is_taken_back_at_once_and_the_rules_write_it() {
+    let said = "Ada Berg approved the budget of the Genoa office.";
+    let answer = json!({"summary": said, "entities": ["Ada Berg"], "topics": [], "importance": 0.9});
+    let space = Space::new(Some(Ok(answer.to_string())));
+    space.read("minutes.txt", MINUTES).await;
+    space.dream().await;
+    assert_eq!(space.said().await, [said]);
+    let undone = space.memory.undo_model().await.unwrap();
+    assert_eq!((undone.value.len(), space.said().await.len()), (1, 0));
+    assert_eq!(space.memory.undo_model().await.unwrap().value, [], "nothing of it stands any more");
+    space.dream().await;
+    let [row] = space.rows().await.try_into().unwrap();
+    assert!(row.content.contains("1,200 euros") && row.content != said, "{}", row.content);
+    space.dream().await;
+    assert_eq!(space.rows().await.len(), 1, "the model is not asked for it again");
+}

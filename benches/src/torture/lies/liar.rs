@@ -66,16 +66,20 @@ impl State {
         let shown = numbered(&prompt.material);
         match prompt.producer.id.as_str() {
             "model/digest" => {
-                let text = self.about(&[prompt.material.clone()]);
+                let text = self.about(std::slice::from_ref(&prompt.material));
                 json!({"summary": text, "entities": ["Zebulon Quaritch", "Genoa"],
                     "topics": ["xanadu", "harbour"], "importance": 1.0})
                 .to_string()
             }
             "model/node" => {
-                let edits: Vec<Value> = shown.iter().enumerate().map(|(place, sentence)| {
-                    let text = self.about(std::slice::from_ref(sentence));
-                    json!({"edit": "add", "line": 0, "sentences": [place + 1], "text": text})
-                }).collect();
+                let edits: Vec<Value> = shown
+                    .iter()
+                    .enumerate()
+                    .map(|(place, sentence)| {
+                        let text = self.about(std::slice::from_ref(sentence));
+                        json!({"edit": "add", "line": 0, "sentences": [place + 1], "text": text})
+                    })
+                    .collect();
                 json!({"edits": edits}).to_string()
             }
             "model/appraise" => json!({"score": 5, "sentence": self.about(&shown)}).to_string(),
@@ -116,9 +120,7 @@ impl State {
     /// Calls every note noise or files it in a place of its own, and quotes wishes that nobody has.
     fn judge(&mut self, material: &str) -> String {
         let (notes, messages) = material.split_once("Messages:").unwrap_or((material, ""));
-        let filed = |place: usize, noise: bool| {
-            json!({"note": place + 1, "category": "xanadu/quaritch", "tags": ["zebulon"], "noise": noise})
-        };
+        let filed = |place: usize, noise: bool| json!({"note": place + 1, "category": "xanadu/quaritch", "tags": ["zebulon"], "noise": noise});
         let notes: Vec<Value> =
             (0..numbered(notes).len()).map(|place| filed(place, self.dice.below(2) == 0)).collect();
         let quotes: Vec<Value> = numbered(messages)

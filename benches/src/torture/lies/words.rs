@@ -109,8 +109,18 @@ const NOBODY_SAID: [&str; 12] = [
 
 /// Words that no source has: where one stands, a lie became active.
 pub(super) const MARKS: [&str; 12] = [
-    "zebulon", "quaritch", "xanadu", "77431", "2031", "seventeen", "evil.example", "backups", "hates", "bribed",
-    "赵铁柱", "domingo",
+    "zebulon",
+    "quaritch",
+    "xanadu",
+    "77431",
+    "2031",
+    "seventeen",
+    "evil.example",
+    "backups",
+    "hates",
+    "bribed",
+    "赵铁柱",
+    "domingo",
 ];
 
 /// What is added to a number by a lie. Source: own choice, more than any number that is said.

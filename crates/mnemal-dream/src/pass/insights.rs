@@ -7,8 +7,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     BackgroundPermit, Book, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
-    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerLine, LedgerStore, Timestamp,
-    Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, TokenCount, Within,
+    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerLine,
+    LedgerStore, Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, Timestamp,
+    TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
 

@@ -1,16 +1,16 @@
 //! Summaries that a model wrote, held against the texts that it was shown.
 
-use mnemal_core::{Completion, Producer, Prompt, Result, Summarizer, TokenCount, unusable};
+use std::collections::HashSet;
 
-use mnemal_text::unsupported;
+use mnemal_core::{Completion, Producer, Prompt, Result, Summarizer, TokenCount, unusable};
 
 use super::instructions::Instructions;
 use super::{numbered, tokens_of};
 
 /// Asks for summaries and reads them.
 ///
-/// A summary is taken only if the texts that were shown support each of its lines; so a model can leave out, but not make up who,
-/// how many and when, nor turn what was said.
+/// A summary is taken only if every number in it, and every word that begins like a name, stands in the texts that were shown;
+/// so a model can leave out, but not make up who, how many and when.
 #[derive(Clone, Debug)]
 pub struct ModelSummarizer {
     instructions: Instructions,
@@ -74,9 +74,42 @@ pub(super) fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '•']).trim()
 }
 
-/// Whether a line says what none of the texts says that were shown.
+/// Whether a line has a name, a number or a date that none of the texts has that were shown.
 pub(super) fn made_up(line: &str, shown: &[&str]) -> bool {
-    !unsupported(line, shown).is_empty()
+    let shown: HashSet<String> = shown.iter().flat_map(|text| words(text)).collect();
+    checked(line).iter().any(|word| !shown.contains(word))
+}
+
+/// Words in small letters, without what stands around them or possesses them.
+fn words(text: &str) -> Vec<String> {
+    text.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\'' | '’')))
+        .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))
+        .map(|word| word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// The words of a line that must have been shown: what holds a digit, and what is written large anywhere but at the
+/// beginning of a sentence.
+fn checked(line: &str) -> Vec<String> {
+    let mut begins = true;
+    let mut found = Vec::new();
+    for word in line.split_whitespace() {
+        let inner = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+        let is_number = inner.contains(|sign: char| sign.is_numeric());
+        let is_name = inner.starts_with(char::is_uppercase) && inner != "I" && (!begins || is_shouted(inner));
+        if is_number || is_name {
+            found.extend(words(word));
+        }
+        begins = word.ends_with(['.', '!', '?', ':']);
+    }
+    found
+}
+
+/// Whether more than the first letter is written large: "NATO", `MySQL`.
+fn is_shouted(word: &str) -> bool {
+    word.chars().skip(1).any(char::is_uppercase)
 }
 
 #[cfg(test)]

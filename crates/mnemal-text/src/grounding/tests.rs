@@ -1,3 +1,5 @@
+//! Texts that rest on their sources, and texts that do not.
+
 use super::*;
 
 const TURNS: [&str; 5] = [
@@ -14,7 +16,7 @@ fn what_rests_on_the_words_of_the_sources_is_supported() {
     for text in [
         "",
         "Ada moved 12 boxes.",
-        "The boxes went to Porto-Novo on 2026-05-07. Moving the boxes was hard.",
+        "The boxes went to Porto-Novo on 2026-05-07. They were moved by boat.",
         "They are Ben’s.",
         "As always, Ines rents slip no. 14.",
         "Marek Dol approved a budget of 1,200 euros for the roof.",

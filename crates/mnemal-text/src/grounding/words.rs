@@ -42,7 +42,9 @@ fn read(text: &'static str) -> Words {
         let Some((kind, listed)) = line.split_once(':') else { continue };
         let listed = listed.split_ascii_whitespace();
         let pairs = |listed: std::str::SplitAsciiWhitespace<'static>| {
-            listed.filter_map(|pair| pair.split_once('/')).flat_map(|(one, other)| [(one, other), (other, one)])
+            listed
+                .filter_map(|pair| pair.split_once('/'))
+                .flat_map(|(one, other)| [(one, other), (other, one)])
         };
         match kind {
             "deny" => words.deny.extend(listed),
@@ -90,7 +92,9 @@ mod tests {
             }
         }
         let words = words();
-        assert!(words.deny.contains("jamais") && words.day.contains("mardi") && words.number.contains("doce"));
+        assert!(
+            words.deny.contains("jamais") && words.day.contains("mardi") && words.number.contains("doce")
+        );
         assert_eq!(words.opposite.get("reject").map(|all| all.contains(&"approve")), Some(true));
         assert!(words.unspaced_opposite.contains(&("拒绝", "批准")));
     }

@@ -13,6 +13,7 @@ use mnemal_providers::{
 use mnemal_store::Stores;
 
 use super::{Builder, log_settings};
+use crate::grounded::Grounded;
 use crate::model::{Model, ModelParts};
 
 impl Builder {
@@ -69,25 +70,27 @@ impl Builder {
             clock: &self.clock,
             ids: &self.ids,
             extractor: Arc::new(self.extractor_of_models()?),
-            merger: Arc::new(ModelSummarizer::new(directed(
+            merger: Arc::new(Grounded(ModelSummarizer::new(directed(
                 self.instructions("merge.md", Instructions::merge())?,
                 &self.settings.dream.directive_file,
-            )?)),
-            connector: Arc::new(ModelSummarizer::new(
+            )?))),
+            connector: Arc::new(Grounded(ModelSummarizer::new(
                 self.instructions("insight.md", Instructions::insight())?,
-            )),
-            condenser: Arc::new(ModelSummarizer::new(
+            ))),
+            condenser: Arc::new(Grounded(ModelSummarizer::new(
                 self.instructions("summarize.md", Instructions::summarize())?,
-            )),
-            digester: Arc::new(ModelDigests::new(self.instructions("digest.md", Instructions::digest())?)),
-            writer: Arc::new(ModelWriter::new(self.instructions("node.md", Instructions::node())?)),
+            ))),
+            digester: Arc::new(Grounded(ModelDigests::new(
+                self.instructions("digest.md", Instructions::digest())?,
+            ))),
+            writer: Arc::new(Grounded(ModelWriter::new(self.instructions("node.md", Instructions::node())?))),
             judge: Arc::new(ModelJudge::new(directed(
                 self.instructions("judge.md", Instructions::judge())?,
                 &self.settings.dream.preference_directive_file,
             )?)),
-            appraiser: Arc::new(ModelAppraiser::new(
+            appraiser: Arc::new(Grounded(ModelAppraiser::new(
                 self.instructions("appraise.md", Instructions::appraise())?,
-            )),
+            ))),
             cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),
             settings: &self.settings.llm,
             tally: &self.tally,

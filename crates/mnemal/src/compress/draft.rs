@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     BackgroundPermit, Book, Completion, Deed, Degraded, ErrorKind, EventId, EventKind, Gap, Layer,
-    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, PromptHash, Result,
-    SessionId, Timestamp, TokenCount,
+    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, PromptHash,
+    Result, SessionId, Timestamp, TokenCount,
 };
 use mnemal_learnings::{note_id, timeline_key};
 use mnemal_summaries::Utterance;
