@@ -38,7 +38,7 @@ struct Args {
     /// Files that are read in, of four turns each, behind those that are told.
     #[arg(long, default_value_t = 0)]
     files: usize,
-    /// After so many seconds the model is away.
+    /// Most seconds of the model for the questions of one pass; what it is asked afterwards it does not answer.
     #[arg(long, default_value_t = 3_600)]
     seconds: u64,
     /// Cycles that are run.
@@ -71,7 +71,6 @@ struct Cost {
 #[derive(Debug)]
 struct Timed {
     model: EndpointModel,
-    begun: Instant,
     most: Duration,
     costs: Mutex<BTreeMap<String, Cost>>,
 }
@@ -85,9 +84,7 @@ impl Timed {
             timeout: settings.timeout(),
             seed: 1,
         })?;
-        #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
-        let begun = Instant::now();
-        Ok(Self { model, begun, most, costs: Mutex::default() })
+        Ok(Self { model, most, costs: Mutex::default() })
     }
 
     fn json(&self) -> Value {
@@ -107,11 +104,16 @@ impl LanguageModel for Timed {
     }
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> mnemal::Result<Completion> {
-        if self.begun.elapsed() > self.most {
-            return Err(mnemal::Error::new(
-                mnemal::ErrorKind::Unavailable,
-                "the time of the measurement is over",
-            ));
+        let is_over = |cost: &Cost| cost.time > self.most;
+        if self
+            .costs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&prompt.producer.id)
+            .is_some_and(is_over)
+        {
+            // No failure of the endpoint: it is not left alone for it.
+            return Err(mnemal::Error::new(mnemal::ErrorKind::Unsupported, "the time of this pass is over"));
         }
         #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
         let begun = Instant::now();
