@@ -70,7 +70,25 @@ fn value(name: &str, variables: &BTreeMap<String, String>) -> Option<Result<Stri
     if let Some(text) = name.strip_prefix("ago-ms:") {
         return Some(ago(text).map(|seconds| format!("{seconds}000")));
     }
+    if let Some(letters) = name.strip_prefix("filler:") {
+        return Some(filler(letters));
+    }
     variables.get(name).map(|value| Ok(value.clone()))
+}
+
+/// Returns a text of so many letters or a few more that says nothing.
+fn filler(letters: &str) -> Result<String> {
+    let letters: usize = letters.parse().context("a filler has a number of letters")?;
+    let mut text = String::new();
+    let mut line = 0_u64;
+    while text.len() < letters {
+        text.push_str(&format!("Line {line} of the list is empty. "));
+        line += 1;
+        if line.is_multiple_of(10) {
+            text.push_str("\n\n");
+        }
+    }
+    Ok(text.trim_end().to_owned())
 }
 
 /// Returns the seconds since 1970 of the moment that long ago: `90s`, `15m`, `2h`, `7d`.
