@@ -207,7 +207,7 @@ pub(crate) fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
     } else {
         let of_group = |ending: &&Ending| group.iter().any(|row| ending.ends(row));
         let endings: Vec<&Ending> = rows.endings().filter(of_group).collect();
-        settle(group, &endings);
+        settle(group, &endings, rows.inference());
     }
 }
 

@@ -37,4 +37,5 @@ pub use crate::preferences::{PreferenceSource, is_about_user};
 pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;
 pub use crate::read::THIS_CONVERSATION;
+pub use crate::settle::Inference;
 pub use crate::source::{NotesSource, PINNED, is_pinned};

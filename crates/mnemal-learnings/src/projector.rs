@@ -17,6 +17,7 @@ use mnemal_core::{
 use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
+use crate::settle::Inference;
 use crate::task;
 use crate::verdict;
 
@@ -43,12 +44,21 @@ pub struct LearningProjector {
     pace: AtomicUsize,
     /// Whether anything is learnt beside the notes that somebody stored.
     learns: bool,
+    /// Whether what nobody said outright may hold.
+    inference: Inference,
 }
 
 impl LearningProjector {
     /// Folds this log into these rows.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn LearningStore>) -> Self {
-        Self { events, store, known: Mutex::new(None), pace: AtomicUsize::new(FIRST_PACE), learns: true }
+        Self {
+            events,
+            store,
+            known: Mutex::new(None),
+            pace: AtomicUsize::new(FIRST_PACE),
+            learns: true,
+            inference: Inference::On,
+        }
     }
 
     /// Folds the notes that somebody stored and what was decided about them, and learns nothing from messages and results of
@@ -56,6 +66,19 @@ impl LearningProjector {
     #[must_use]
     pub fn of_notes_alone(self) -> Self {
         Self { learns: false, ..self }
+    }
+
+    /// Says whether a preference that nobody said outright holds. What held before holds until something is said of the same, or the
+    /// rows are made anew.
+    #[must_use]
+    pub fn with_inference(self, inference: Inference) -> Self {
+        Self { inference, ..self }
+    }
+
+    fn empty(&self) -> Fold {
+        let mut fold = Fold::default();
+        fold.rows.infer(self.inference);
+        fold
     }
 
     /// Whether something is learnt from an event, and that is switched off.
@@ -79,10 +102,12 @@ impl LearningProjector {
     async fn fold(&self, cursor: Cursor) -> Result<Fold> {
         match self.keep(None).filter(|(at, _)| *at == cursor) {
             Some((_, fold)) => Ok(fold),
-            None if cursor == Cursor::START => Ok(Fold::default()),
+            None if cursor == Cursor::START => Ok(self.empty()),
             None => {
                 let keyed = LearningFilter { keyed: Within::Only(true), ..LearningFilter::all() };
-                Ok(Fold { rows: Rows::from_stored(self.store.all(&keyed).await?), ..Fold::default() })
+                let mut rows = Rows::from_stored(self.store.all(&keyed).await?);
+                rows.infer(self.inference);
+                Ok(Fold { rows, ..Fold::default() })
             }
         }
     }

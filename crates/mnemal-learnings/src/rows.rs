@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 
 use crate::ending::Ending;
+use crate::settle::Inference;
 
 /// The rows of a space that the next event may touch: those with a key, and others while they are looked at.
 ///
@@ -18,9 +19,21 @@ pub(crate) struct Rows {
     endings: BTreeMap<LearningId, Ending>,
     /// What the rows that were touched had been.
     before: BTreeMap<LearningId, Option<Learning>>,
+    /// Whether what nobody said outright may hold.
+    inference: Inference,
 }
 
 impl Rows {
+    /// Whether what nobody said outright may hold.
+    pub(crate) fn inference(&self) -> Inference {
+        self.inference
+    }
+
+    /// Says whether what nobody said outright may hold.
+    pub(crate) fn infer(&mut self, inference: Inference) {
+        self.inference = inference;
+    }
+
     /// Takes stored rows over.
     pub(crate) fn from_stored(stored: Vec<Learning>) -> Self {
         let mut rows = Self::default();

@@ -15,13 +15,23 @@ const ONE_SUPPORT: f32 = 0.5;
 /// What every further message adds. Source: NB-09.
 const FURTHER_SUPPORT: f32 = 0.1;
 
+/// Whether a preference that nobody said outright holds when what was said weighs enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inference {
+    /// It does.
+    #[default]
+    On,
+    /// Only what is told holds; what is inferred stays a candidate.
+    Off,
+}
+
 /// Sets status, version, supports and times of all rows of one key, whatever they were.
 ///
 /// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
 /// never against what is told or what a person put away. An anti-pattern that names no alternative waits for one, whatever it weighs
 /// (RB-24), and counts as evidence. Praise never holds: it supports what holds when it is said (NB-53), and makes nothing younger.
 /// What was said before it was ended holds no more, and is no evidence for what is said later.
-pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending]) {
+pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inference) {
     group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
     let mut endings: Vec<&Ending> = endings.to_vec();
@@ -36,7 +46,8 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending]) {
         let (is_told, has_enough) = weigh(group, place, &endings);
         let leads_told = leader.and_then(|at| group.get(at)).is_some_and(|row| row.basis == Basis::Told);
         let is_open = group.get(place).is_some_and(|row| row.verdict.is_some()) || !is_blocked;
-        if is_told || (has_enough && !leads_told && is_open) {
+        let may_infer = inference == Inference::On && has_enough;
+        if is_told || (may_infer && !leads_told && is_open) {
             if let Some(leader) = leader {
                 supersede(group, leader, place);
             }

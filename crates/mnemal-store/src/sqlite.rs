@@ -144,6 +144,16 @@ impl SqliteStore {
         self.inner.driver.damage.found()
     }
 
+    /// Returns the names of tables that were gone and that this process made anew, as far as nobody took note of them, ascending.
+    pub fn mended(&self) -> Vec<&'static str> {
+        self.inner.driver.mended.all()
+    }
+
+    /// The same, and takes note of them: they are told once.
+    pub fn take_mended(&self) -> Vec<&'static str> {
+        self.inner.driver.mended.take()
+    }
+
     /// Returns what its write transactions took since this was asked last, by kind.
     pub fn write_times(&self) -> Vec<WriteTimes> {
         self.inner.driver.took.take()

@@ -19,7 +19,7 @@ use mnemal_core::{
 use mnemal_events::{Cleaner, EventLog, EventLogParts, HourlyLimits, LogSettings, RecentSource};
 use mnemal_extract::{Mode, RuleExtractor, SecretRules};
 use mnemal_graph::{GraphProjector, GraphSource};
-use mnemal_learnings::{LearningProjector, NotesSource, Owner};
+use mnemal_learnings::{Inference, LearningProjector, NotesSource, Owner};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_summaries::{SummaryProjector, SummarySource, Writings};
@@ -237,6 +237,10 @@ impl Builder {
             crate::settings::DurabilityMode::Normal => Durability::Process,
         };
         let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
+        let mended = store.mended();
+        if !mended.is_empty() {
+            tracing::warn!(tables = mended.join(", "), "tables that were gone are made anew from the log");
+        }
         self.file = Some(store.clone());
         self.key = Some(self.installation_key(path)?);
         self.audit = self.audit_log(path)?;
@@ -302,7 +306,7 @@ impl Builder {
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
-        let projectors = projectors(&stores, self.settings.learning.enabled);
+        let projectors = projectors(&stores, &self.settings);
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor, &self.owner);
@@ -669,12 +673,18 @@ fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot
     }
 }
 
-#[expect(clippy::fn_params_excessive_bools, reason = "the switch of the settings")]
-fn projectors(stores: &Stores, learns: bool) -> Vec<Arc<dyn Projector>> {
+/// Has notes folded as the settings want it.
+pub(crate) fn as_set(projector: LearningProjector, settings: &Settings) -> LearningProjector {
+    let projector = if settings.learning.enabled { projector } else { projector.of_notes_alone() };
+    let is_inferred = settings.dream.infer_preferences;
+    projector.with_inference(if is_inferred { Inference::On } else { Inference::Off })
+}
+
+fn projectors(stores: &Stores, settings: &Settings) -> Vec<Arc<dyn Projector>> {
     match (&stores.events, &stores.learnings) {
         (Slot::Filled(events), Slot::Filled(notes)) => {
             let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
-            vec![Arc::new(if learns { projector } else { projector.of_notes_alone() })]
+            vec![Arc::new(as_set(projector, settings))]
         }
         _ => Vec::new(),
     }

@@ -11,6 +11,8 @@ use mnemal_core::{
 };
 use mnemal_graph::GraphProjector;
 use mnemal_learnings::LearningProjector;
+
+use crate::builder::as_set;
 use mnemal_store::MemoryStore;
 
 use crate::engine::{Engine, MANY, missing};
@@ -165,6 +167,7 @@ impl Engine {
         };
         let beside = Arc::new(MemoryStore::new());
         let shadow = LearningProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
+        let shadow = as_set(shadow, self.settings());
         self.step_up(&shadow).await?;
         let all = LearningFilter::all();
         let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
@@ -173,7 +176,8 @@ impl Engine {
             &by_id(notes.all(&all).await?),
         );
         if what == Rebuild::Anew && rows > 0 {
-            let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
+            let projector =
+                as_set(LearningProjector::new(Arc::clone(events), Arc::clone(notes)), self.settings());
             projector.reset().await?;
             self.step_up(&projector).await?;
         }

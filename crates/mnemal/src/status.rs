@@ -167,6 +167,16 @@ impl Engine {
         None
     }
 
+    /// Returns the names of tables that were gone and were made anew since this engine was opened, ascending; each is told once. What
+    /// stood in them is read out of the log again, but for receipts, working memory and answers of models.
+    pub fn take_mended(&self) -> Vec<&'static str> {
+        #[cfg(feature = "sqlite")]
+        if let Some(file) = &self.parts().file {
+            return file.take_mended();
+        }
+        Vec::new()
+    }
+
     fn state(&self, layer: Layer, cursor: Result<Cursor, GapCause>, head: Cursor) -> Health {
         let (behind, cause) = match cursor {
             Ok(cursor) => (cursor.behind(head), None),

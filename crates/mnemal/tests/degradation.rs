@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mnemal::{
-    Builder, Context, Degraded, Embedder, Engine, ErrorKind, Gap, GapCause, GraphStore, IndexStore,
-    InstallationKey, Keep, Layer, LearningStore, Memory, Message, NoteKey, Recalled, ReceiptStore, Scope,
-    SpaceId, SummaryStore, WorkingStore,
+    Builder, Context, Degraded, Embedder, Engine, ErrorKind, Event, EventId, Gap, GapCause, GraphStore,
+    IndexStore, InstallationKey, Keep, Layer, LearningStore, Memory, Message, NoteKey, Recalled,
+    ReceiptStore, Scope, SpaceId, SummaryStore, WorkingStore,
 };
+use mnemal_core::{IndexEntry, Integrity, Remnant, Scrub, Seq, Slot, Upkeep};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, HashEmbedder, ManualClock, SeededIds};
 
@@ -387,4 +388,72 @@ async fn without_any_store_reads_answer_and_writes_fail() {
     assert!(recalled.hits.is_empty() && context.text.is_empty());
     assert!(context.gaps.contains(&Gap { layer: Layer::Events, cause: GapCause::NotConfigured }));
     assert_eq!(memory.log("hello").await.unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+/// A store of which rows of the graph were lost, as its short look says.
+#[derive(Debug)]
+struct Lossy(MemoryStore);
+
+#[async_trait::async_trait]
+impl Upkeep for Lossy {
+    async fn check(&self) -> mnemal::Result<Integrity> {
+        self.0.check().await
+    }
+
+    async fn look_over(&self) -> mnemal::Result<Vec<(Layer, ErrorKind)>> {
+        Ok(vec![(Layer::Graph, ErrorKind::Corrupt)])
+    }
+
+    async fn scrub(&self, texts: &[String]) -> mnemal::Result<Scrub> {
+        self.0.scrub(texts).await
+    }
+
+    async fn backup(&self, to: &std::path::Path) -> mnemal::Result<()> {
+        self.0.backup(to).await
+    }
+
+    async fn search_bytes(&self, texts: &[String]) -> mnemal::Result<Vec<Remnant>> {
+        self.0.search_bytes(texts).await
+    }
+
+    async fn seal(&self) -> mnemal::Result<u64> {
+        self.0.seal().await
+    }
+
+    async fn damaged_index(&self) -> mnemal::Result<Vec<(Seq, Seq)>> {
+        self.0.damaged_index().await
+    }
+
+    async fn reindex(&self, stretch: (Seq, Seq), rows: &[(Event, IndexEntry)]) -> mnemal::Result<u64> {
+        self.0.reindex(stretch, rows).await
+    }
+
+    async fn unfinished_forgets(&self) -> mnemal::Result<Vec<EventId>> {
+        self.0.unfinished_forgets().await
+    }
+
+    async fn forgets_finished(&self, decisions: &[EventId]) -> mnemal::Result<()> {
+        self.0.forgets_finished(decisions).await
+    }
+}
+
+#[tokio::test]
+async fn rows_that_were_lost_are_told_by_a_status_that_looks_at_them() {
+    let upkeep: Arc<dyn Upkeep> = Arc::new(Lossy(MemoryStore::new()));
+    let stores = Stores { upkeep: Slot::Filled(upkeep), ..filled().await };
+    let memory = memory(builder(), stores);
+    let _graph = memory.graph().await.unwrap();
+    let of = |report: &mnemal::HealthReport| {
+        let part = report.parts.iter().find(|part| part.layer == Layer::Graph).unwrap();
+        (part.status, part.cause)
+    };
+    assert_eq!(
+        of(&memory.health().await.unwrap()),
+        (mnemal::Status::Ok, None),
+        "the quick answer looks at none"
+    );
+    let report = memory.examine().await.unwrap();
+    assert_eq!(of(&report), (mnemal::Status::Degraded, Some(GapCause::Failed(ErrorKind::Corrupt))));
+    assert_eq!(report.status(), mnemal::Status::Degraded);
+    assert_eq!(memory.engine().take_mended(), Vec::<&str>::new());
 }

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use mnemal::{
-    AsOf, Decision, Engine, ErrorKind, InstallationKey, Layer, Learning, LearningFilter, Memory, Message,
-    NoteKey, Scope, Section, SessionId, SpaceId, key_of,
+    AsOf, Decision, DreamSettings, Engine, ErrorKind, InstallationKey, Layer, Learning, LearningFilter,
+    Memory, Message, NoteKey, Scope, Section, SessionId, Settings, SpaceId, key_of,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -321,4 +321,39 @@ async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
     }
     rebuilt(&memory).await;
     assert_eq!(holds(&memory).await[0].id, row.id);
+}
+
+/// Says a wish in passing in three conversations, and one outright, with the inference of preferences on or off.
+async fn inferred(infers: bool) -> Vec<String> {
+    let dream = DreamSettings { infer_preferences: infers, ..DreamSettings::default() };
+    let builder = Engine::builder()
+        .with_settings(Settings { dream, ..Settings::default() })
+        .with_clock(Arc::new(ManualClock::default()))
+        .with_ids(Arc::new(SeededIds::new(8)))
+        .with_key(InstallationKey::new([7; 32]))
+        .with_stores(MemoryStore::new());
+    let memory = builder.build().unwrap().memory(Scope::whole(SpaceId::new("one").unwrap()));
+    for day in ["monday", "tuesday", "friday"] {
+        let talk = memory.for_session(session(day));
+        for message in
+            [Message::assistant("Here is the report."), Message::user("Maybe use tables next time?")]
+        {
+            let _ack = talk.log(message).await.unwrap();
+        }
+    }
+    let said = Message::user("From now on, send the invoices to the harbour office.");
+    let _ack = memory.for_session(session("sunday")).log(said).await.unwrap();
+    let before = holds(&memory).await;
+    let rebuilt = memory.engine().rebuild(Layer::Learnings, mnemal::Rebuild::Check).await.unwrap();
+    assert_eq!(rebuilt.rows, 0, "rows are what the log and the settings give");
+    before.into_iter().map(|row| row.content).collect()
+}
+
+// proves: RB-67 (switched off, only what is told outright holds, with a model and without)
+#[tokio::test]
+async fn without_inference_only_what_is_told_outright_is_a_preference() {
+    let (with, without) = (inferred(true).await, inferred(false).await);
+    assert!(with.iter().any(|text| text.contains("tables")), "{with:?}");
+    assert!(without.iter().all(|text| !text.contains("tables")), "{without:?}");
+    assert!(without.iter().any(|text| text.contains("invoices")), "{without:?}");
 }

@@ -29,6 +29,9 @@ struct Report {
     erased: u64,
     languages: Vec<LanguageReport>,
     layers: Vec<LayerReport>,
+    /// Tables that were gone and were made anew; told once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    made_anew: Vec<&'static str>,
     /// `None` where the graph does not answer.
     graph: Option<GraphReport>,
     /// `None` where the index does not answer.
@@ -137,6 +140,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
+        made_anew: memory.engine().take_mended(),
         graph: graph(&memory).await,
         vectors: memory.engine().generations().await.ok().map(|all| all.iter().map(vectors).collect()),
     };
@@ -197,6 +201,10 @@ fn text(report: &Report) -> String {
     for one in &report.layers {
         let behind = if one.behind > 0 { format!(", {} behind", one.behind) } else { String::new() };
         lines.push(format!("{:<11} {}{behind}", one.layer, one.status));
+    }
+    if !report.made_anew.is_empty() {
+        let tables = report.made_anew.join(", ");
+        lines.push(format!("made anew   {tables}: the tables were gone, and the log is read again"));
     }
     lines.extend(report.graph.iter().flat_map(of_graph));
     match &report.vectors {

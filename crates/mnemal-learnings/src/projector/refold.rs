@@ -28,7 +28,7 @@ impl LearningProjector {
         let events = self.replayed(roles, end).await?;
         let gone = taken_back(&events);
         let concerned = self.concerned(batch, end).await?;
-        let mut fold = Fold::default();
+        let mut fold = self.empty();
         fold.learn(spared(&stored, &gone, &concerned));
         for (event, before) in
             concerned.values().filter(|(event, _)| !gone.contains(&event.id) && !self.leaves_out(event))

@@ -61,7 +61,7 @@ fn row(number: u32, (weight, session, stance): Said) -> Learning {
 
 fn settled(said: &[Said]) -> Vec<Learning> {
     let mut group: Vec<Learning> = (1..).zip(said).map(|(number, said)| row(number, *said)).collect();
-    settle(&mut group, &[]);
+    settle(&mut group, &[], Inference::On);
     group
 }
 
@@ -106,7 +106,7 @@ fn what_is_told_holds_against_what_is_inferred_and_yields_to_what_is_told_later(
 fn a_second_message_of_one_event_is_no_further_evidence() {
     let mut group = vec![row(1, (MILD, "a", NOT)), row(2, (MILD, "b", NOT))];
     group[1].sources = group[0].sources.clone();
-    settle(&mut group, &[]);
+    settle(&mut group, &[], Inference::On);
     assert!(group.iter().all(|row| row.status == LearningStatus::Candidate));
     assert_eq!(group[1].signal.as_ref().unwrap().supports, 1);
 }
@@ -115,7 +115,7 @@ fn a_second_message_of_one_event_is_no_further_evidence() {
 fn settling_twice_changes_nothing() {
     let once = settled(&[(MILD, "a", NOT), (TOLD, "b", DO), (MILD, "c", NOT), (VERY, "d", NOT)]);
     let mut twice = once.clone();
-    settle(&mut twice, &[]);
+    settle(&mut twice, &[], Inference::On);
     assert_eq!(once, twice);
 }
 
@@ -125,7 +125,7 @@ fn what_was_put_away_stays_away_whatever_is_inferred_later() {
     for verdict in [Verdict::Archived(at), Verdict::Rejected(at)] {
         let mut group = vec![row(1, (VERY, "a", NOT)), row(2, (VERY, "b", NOT)), row(3, (TOLD, "c", DO))];
         group[0].verdict = Some(verdict);
-        settle(&mut group, &[]);
+        settle(&mut group, &[], Inference::On);
         assert_eq!(group[0].expired_at, Some(at));
         assert_ne!(group[0].status, LearningStatus::Active);
         assert_eq!(group[1].status, LearningStatus::Candidate, "inferred after it");
@@ -152,7 +152,7 @@ fn praise_supports_what_holds_when_it_is_said_once_a_message_and_never_holds_its
 
     let mut group: Vec<Learning> = (1..).zip(&said[..4]).map(|(number, said)| row(number, *said)).collect();
     group[3].sources = group[2].sources.clone();
-    settle(&mut group, &[]);
+    settle(&mut group, &[], Inference::On);
     assert_eq!(group[1].signal.as_ref().unwrap().supports, 3, "two praises of one message are one");
 
     let said = [(MILD, "a", NOT), (CASUAL, "b", KEEP), (CASUAL, "c", KEEP), (CASUAL, "d", KEEP)];

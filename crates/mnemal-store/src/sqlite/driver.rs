@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::closed;
 use super::damage::Damage;
 use super::look::{Known, Writes};
+use super::mend::Mended;
 use super::readers::Readers;
 use super::ready::Flush;
 use super::took::Took;
@@ -26,6 +27,7 @@ pub(super) struct SqliteDriver {
     pub(super) jobs: mpsc::Sender<Job>,
     pub(super) readers: Readers,
     pub(super) damage: Damage,
+    pub(super) mended: Arc<Mended>,
     pub(super) took: Arc<Took>,
     pub(super) writes: Writes,
 }

@@ -2,8 +2,9 @@
 //!
 //! What says what happened (the log, its tombstones and its head) is not among them: without it there is nothing to read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::str::FromStr as _;
+use std::sync::{Mutex, PoisonError};
 
 use mnemal_core::{Layer, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -68,6 +69,28 @@ const PARTS: [Part; 12] = [
 /// Where the layers stand; without it all of them are read anew.
 const PROGRESS: &str = "progress";
 
+/// The tables that this process made anew and of which nobody was told yet.
+#[derive(Debug, Default)]
+pub(super) struct Mended(Mutex<BTreeSet<&'static str>>);
+
+impl Mended {
+    /// Notes tables that were made anew.
+    pub(super) fn note(&self, made: &[&'static str]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(made);
+    }
+
+    /// Returns them, and keeps them for whoever asks next.
+    pub(super) fn all(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
+
+    /// Returns them; whoever asks next is told of later ones.
+    pub(super) fn take(&self) -> Vec<&'static str> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *made).into_iter().collect()
+    }
+}
+
 /// Makes anew what is gone, in one transaction; returns the names of the tables that were made.
 ///
 /// # Errors
@@ -86,12 +109,12 @@ pub(super) async fn mend(connection: &mut SqliteConnection) -> Result<Vec<&'stat
     }
 }
 
-/// The same on a connection of its own; says whether anything was made.
-pub(super) async fn mend_beside(connect: &SqliteConnectOptions) -> Result<bool> {
+/// The same on a connection of its own.
+pub(super) async fn mend_beside(connect: &SqliteConnectOptions) -> Result<Vec<&'static str>> {
     let mut connection = connect.connect().await.map_err(failed)?;
     let made = mend(&mut connection).await;
     connection.close().await.map_err(failed)?;
-    Ok(!made?.is_empty())
+    made
 }
 
 async fn names(connection: &mut SqliteConnection) -> Result<HashSet<String>> {
@@ -207,10 +230,14 @@ mod tests {
             let appended = store.append(&[records.turn("s", table).unwrap()]).await;
             assert!(appended.is_ok(), "{table}: {appended:?}");
         }
+        spoil(store.path(), "drop table fact").await;
         let again = SqliteStore::open(store.path()).await.unwrap();
         let all = again.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::MAX).await.unwrap();
         assert_eq!(all.len(), 1 + PARTS.iter().map(|part| part.tables.len()).sum::<usize>() + 1);
         assert_eq!(<SqliteStore as Projection<GraphDelta>>::cursor(&again).await.unwrap(), Cursor::START);
+        assert_eq!(again.mended(), ["fact"], "whoever opens it is told");
+        assert_eq!((again.take_mended(), again.take_mended()), (vec!["fact"], Vec::new()), "and once");
+        assert!(store.take_mended().contains(&"block"), "what is made anew under an append too");
     }
 
     #[tokio::test]

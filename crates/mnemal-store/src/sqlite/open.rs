@@ -103,10 +103,13 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
         .open(async { connect.connect().await.map_err(failed) })
         .await
         .map_err(|error| named(error, path))?;
-    if let Err(error) = prepare_in_turn(&mut first.connection, path, options).await {
-        first.connection.close().await.map_err(failed)?;
-        return Err(named(error, path));
-    }
+    let made = match prepare_in_turn(&mut first.connection, path, options).await {
+        Ok(made) => made,
+        Err(error) => {
+            first.connection.close().await.map_err(failed)?;
+            return Err(named(error, path));
+        }
+    };
     let damage = Damage::default();
     // What can be read of a damaged file is read.
     match damage.noted(check_head(&mut first.connection).await) {
@@ -123,9 +126,10 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
         None => Relief::beside(beside_writes(path, options)),
     };
     let writer = Writer::new(for_writes, relief);
-    let took = writer.took();
+    let (took, mended) = (writer.took(), writer.made_anew());
+    mended.note(&made);
     let writer = writer::start(writer, queue);
-    Ok((SqliteDriver { jobs, readers, damage, took, writes: Writes::default() }, writer))
+    Ok((SqliteDriver { jobs, readers, damage, mended, took, writes: Writes::default() }, writer))
 }
 
 /// The options of the connection that writes.
@@ -184,7 +188,11 @@ pub(super) fn connect_options(path: &Path, options: Options) -> SqliteConnectOpt
 
 /// Prepares, and tries again while another process prepares the same new file: to change its journal mode SQLite wants the
 /// file alone, and of two that want it one is turned away at once, whatever its busy timeout.
-async fn prepare_in_turn(connection: &mut SqliteConnection, path: &Path, options: Options) -> Result<()> {
+async fn prepare_in_turn(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    options: Options,
+) -> Result<Vec<&'static str>> {
     for _ in 0..OPEN_TRIES {
         match prepare(connection, path, options).await {
             Err(error) if is_busy(&error) => {}
@@ -196,7 +204,12 @@ async fn prepare_in_turn(connection: &mut SqliteConnection, path: &Path, options
     prepare(connection, path, options).await
 }
 
-async fn prepare(connection: &mut SqliteConnection, path: &Path, options: Options) -> Result<()> {
+/// Returns the tables that were gone and made anew.
+async fn prepare(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    options: Options,
+) -> Result<Vec<&'static str>> {
     check_version(connection).await?;
     claim(connection).await?;
     let mode = rows(connection, USE_WAL, Vec::new()).await?;
@@ -204,9 +217,10 @@ async fn prepare(connection: &mut SqliteConnection, path: &Path, options: Option
         return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
     }
     migrate::migrate(connection, path, options).await?;
-    mend::mend(connection).await?;
+    let made = mend::mend(connection).await?;
     check_settings(connection, options.durability).await?;
-    rows(connection, READ_ONLY, Vec::new()).await.map(drop)
+    rows(connection, READ_ONLY, Vec::new()).await?;
+    Ok(made)
 }
 
 async fn check_version(connection: &mut SqliteConnection) -> Result<()> {

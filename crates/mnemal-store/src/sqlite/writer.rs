@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::driver::{is_busy, rows};
-use super::mend;
+use super::mend::{self, Mended};
 use super::ready::{Flush, Ready};
 use super::relief::Relief;
 use super::series::{AT_MOST, Series};
@@ -85,6 +85,7 @@ pub(super) struct Writer {
     /// Whether the next append is due.
     series: Series,
     took: Arc<Took>,
+    mended: Arc<Mended>,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
@@ -144,13 +145,18 @@ fn reply<T>(answer: Answer<T>, result: Result<T>) {
 impl Writer {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions, relief: Relief) -> Self {
-        let (series, took) = (Series::default(), Arc::default());
-        Self { connect, relief, ready: None, unseen: 0, sealing: false, series, took }
+        let (series, took, mended) = (Series::default(), Arc::default(), Arc::default());
+        Self { connect, relief, ready: None, unseen: 0, sealing: false, series, took, mended }
     }
 
     /// Returns where it notes how long its transactions take.
     pub(super) fn took(&self) -> Arc<Took> {
         Arc::clone(&self.took)
+    }
+
+    /// Returns where it notes which tables it made anew.
+    pub(super) fn made_anew(&self) -> Arc<Mended> {
+        Arc::clone(&self.mended)
     }
 
     /// Returns the connection; opens it where there is none.
@@ -262,7 +268,9 @@ impl Writer {
 
     /// Makes tables anew that are gone; says whether there were any. What cannot be made anew is told by the error that led here.
     async fn mended(&mut self) -> bool {
-        matches!(mend::mend_beside(&self.connect).await, Ok(true))
+        let made = mend::mend_beside(&self.connect).await.unwrap_or_default();
+        self.mended.note(&made);
+        !made.is_empty()
     }
 
     async fn write_once(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {

@@ -33,7 +33,8 @@ pub struct DreamSettings {
     pub leftovers: bool,
     /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
     pub judging: bool,
-    /// Whether the same question asks in which messages the user says how he wants things.
+    /// Whether preferences are inferred: by rule, from wishes that nobody said outright and that come often enough, and by the same
+    /// question, which asks in which messages the user says how he wants things.
     #[serde(alias = "preference_inference_enabled")]
     pub infer_preferences: bool,
     /// Whether a language model, where there is one, judges tasks that are over and what to remember of them.
