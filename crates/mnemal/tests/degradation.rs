@@ -123,7 +123,7 @@ async fn an_index_that_misbehaves_leaves_the_newest_events() {
     let stores = filled().await;
     for fault in FAULTS {
         let index = stores.index.clone();
-        let mnemal::Slot::Filled(index) = index else { unreachable!() };
+        let Slot::Filled(index) = index else { unreachable!() };
         let broken: Arc<dyn IndexStore> = Arc::new(Faulty::new(index, fault));
         let stores = Stores { index: broken.into(), ..stores.clone() };
         let (recalled, context) = ask(&memory(builder(), stores)).await;
@@ -142,7 +142,7 @@ async fn an_index_that_misbehaves_leaves_the_newest_events() {
 #[tokio::test(start_paused = true)]
 async fn an_index_that_lags_says_how_far() {
     let stores = filled().await;
-    let mnemal::Slot::Filled(index) = stores.index.clone() else { unreachable!() };
+    let Slot::Filled(index) = stores.index.clone() else { unreachable!() };
     let broken: Arc<dyn IndexStore> = Arc::new(Faulty::new(index, Fault::Stale));
     let (recalled, _) = ask(&memory(builder(), Stores { index: broken.into(), ..stores })).await;
     let lexical: Vec<Gap> =
@@ -173,7 +173,7 @@ async fn a_large_space_answers_from_its_newest_events_until_it_is_loaded() {
 async fn notes_that_misbehave_leave_recall() {
     let stores = filled().await;
     for fault in FAULTS {
-        let mnemal::Slot::Filled(notes) = stores.learnings.clone() else { unreachable!() };
+        let Slot::Filled(notes) = stores.learnings.clone() else { unreachable!() };
         let broken: Arc<dyn LearningStore> = Arc::new(Faulty::new(notes, fault));
         let (recalled, context) =
             ask(&memory(builder(), Stores { learnings: broken.into(), ..stores.clone() })).await;
@@ -186,7 +186,7 @@ async fn notes_that_misbehave_leave_recall() {
 #[tokio::test(start_paused = true)]
 async fn notes_that_lag_say_how_far() {
     let stores = filled().await;
-    let mnemal::Slot::Filled(notes) = stores.learnings.clone() else { unreachable!() };
+    let Slot::Filled(notes) = stores.learnings.clone() else { unreachable!() };
     let broken: Arc<dyn LearningStore> = Arc::new(Faulty::new(notes, Fault::Stale));
     let (_, context) = ask(&memory(builder(), Stores { learnings: broken.into(), ..stores })).await;
     assert_eq!(news(&context.gaps), [Gap { layer: Layer::Learnings, cause: GapCause::Stale { behind: 31 } }]);
@@ -197,7 +197,7 @@ async fn receipts_that_misbehave_hold_nothing_back() {
     let stores = filled().await;
     let whole = ask(&memory(builder(), stores.clone())).await.1;
     for fault in FAULTS {
-        let mnemal::Slot::Filled(receipts) = stores.receipts.clone() else { unreachable!() };
+        let Slot::Filled(receipts) = stores.receipts.clone() else { unreachable!() };
         let broken: Arc<dyn ReceiptStore> = Arc::new(Faulty::new(receipts, fault));
         let (recalled, context) =
             ask(&memory(builder(), Stores { receipts: broken.into(), ..stores.clone() })).await;
@@ -231,7 +231,7 @@ async fn begins(memory: &Memory) -> (Degraded<Context>, Vec<Gap>) {
 async fn a_graph_that_misbehaves_leaves_the_rest() {
     let stores = furnished().await;
     for fault in FAULTS {
-        let mnemal::Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
+        let Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
         let broken: Arc<dyn GraphStore> = Arc::new(Faulty::new(graph, fault));
         let (recalled, context) =
             ask(&memory(builder(), Stores { graph: broken.into(), ..stores.clone() })).await;
@@ -245,7 +245,7 @@ async fn a_graph_that_misbehaves_leaves_the_rest() {
 #[tokio::test(start_paused = true)]
 async fn turns_that_nothing_says_have_ended_come_with_the_gap_of_the_graph() {
     let stores = furnished().await;
-    let mnemal::Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
+    let Slot::Filled(graph) = stores.graph.clone() else { unreachable!() };
     let broken: Arc<dyn GraphStore> = Arc::new(Faulty::new(graph, Fault::Failing(ErrorKind::Unavailable)));
     let memory = memory(builder(), Stores { graph: broken.into(), ..stores });
     let session = mnemal::SessionId::new("new").unwrap();
@@ -260,7 +260,7 @@ async fn turns_that_nothing_says_have_ended_come_with_the_gap_of_the_graph() {
 async fn summaries_that_misbehave_leave_the_rest() {
     let stores = furnished().await;
     for fault in FAULTS {
-        let mnemal::Slot::Filled(summaries) = stores.summaries.clone() else { unreachable!() };
+        let Slot::Filled(summaries) = stores.summaries.clone() else { unreachable!() };
         let broken: Arc<dyn SummaryStore> = Arc::new(Faulty::new(summaries, fault));
         let broken = memory(builder(), Stores { summaries: broken.into(), ..stores.clone() });
         let (context, gaps) = begins(&broken).await;
@@ -279,7 +279,7 @@ async fn working_memory_that_misbehaves_leaves_the_rest() {
     let whole = ask(&memory(builder(), stores.clone())).await.1;
     assert!(whole.text.contains("plan"), "{}", whole.text);
     for fault in FAULTS {
-        let mnemal::Slot::Filled(working) = stores.working.clone() else { unreachable!() };
+        let Slot::Filled(working) = stores.working.clone() else { unreachable!() };
         let broken: Arc<dyn WorkingStore> = Arc::new(Faulty::new(working, fault));
         let (recalled, context) =
             ask(&memory(builder(), Stores { working: broken.into(), ..stores.clone() })).await;

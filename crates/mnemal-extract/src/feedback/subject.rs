@@ -108,6 +108,8 @@ fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> O
     let verbs = pack.verbs.find(tokens, &pack.lexicon);
     let verb = verbs.iter().map(|verb| verb.from).filter(|verb| (at..from).contains(verb)).min()?;
     let verb = words(text, tokens, verb, verb + 1)?.to_lowercase();
+    // What is written together with it before an apostrophe denies it: "n'utilise".
+    let verb = verb.rsplit(['\'', '’']).next().unwrap_or(&verb);
     let thing = words(text, tokens, from, end_of_value(tokens, from, closes))?;
     Some(format!("{verb} {thing}"))
 }

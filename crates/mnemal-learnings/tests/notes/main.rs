@@ -4,6 +4,7 @@
 mod anti_patterns;
 #[cfg(test)]
 mod choosing;
+mod forbidden;
 #[cfg(test)]
 mod learned;
 #[cfg(test)]

@@ -217,10 +217,10 @@ async fn prepare(
         return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
     }
     migrate::migrate(connection, path, options).await?;
-    let made = mend::mend(connection).await?;
+    let tables = mend::mend(connection).await?;
     check_settings(connection, options.durability).await?;
     rows(connection, READ_ONLY, Vec::new()).await?;
-    Ok(made)
+    Ok(tables)
 }
 
 async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
