@@ -1,6 +1,7 @@
 //! Puts an engine together: components, settings, and the wiring in the order of the picture.
 
 mod files;
+mod grounded;
 mod model;
 
 use std::num::NonZeroUsize;

@@ -22,7 +22,6 @@ mod forget;
 mod gate;
 mod graph;
 mod ground;
-mod grounded;
 mod guard;
 mod ingest;
 #[cfg(feature = "sqlite")]
@@ -32,7 +31,6 @@ mod markdown;
 mod memory;
 mod message;
 mod model;
-mod model_undo;
 mod past;
 mod portrait;
 mod quality;

@@ -1,5 +1,7 @@
 //! The language model, if there is one: what it may be told, what it has cost, and whether it answers.
 
+mod undo;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -323,9 +323,8 @@ async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
     assert_eq!(holds(&memory).await[0].id, row.id);
 }
 
-/// Says a wish in passing in three conversations, and one outright, with the inference of preferences on or off.
-async fn inferred(infers: bool) -> Vec<String> {
-    let dream = DreamSettings { infer_preferences: infers, ..DreamSettings::default() };
+/// Says a wish in passing in three conversations, and one outright, with these settings.
+async fn inferred(dream: DreamSettings) -> Vec<String> {
     let builder = Engine::builder()
         .with_settings(Settings { dream, ..Settings::default() })
         .with_clock(Arc::new(ManualClock::default()))
@@ -352,7 +351,8 @@ async fn inferred(infers: bool) -> Vec<String> {
 // proves: RB-67 (switched off, only what is told outright holds, with a model and without)
 #[tokio::test]
 async fn without_inference_only_what_is_told_outright_is_a_preference() {
-    let (with, without) = (inferred(true).await, inferred(false).await);
+    let off = DreamSettings { infer_preferences: false, ..DreamSettings::default() };
+    let (with, without) = (inferred(DreamSettings::default()).await, inferred(off).await);
     assert!(with.iter().any(|text| text.contains("tables")), "{with:?}");
     assert!(without.iter().all(|text| !text.contains("tables")), "{without:?}");
     assert!(without.iter().any(|text| text.contains("invoices")), "{without:?}");

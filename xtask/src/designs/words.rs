@@ -82,7 +82,7 @@ fn filler(letters: &str) -> Result<String> {
     let mut text = String::new();
     let mut line = 0_u64;
     while text.len() < letters {
-        text.push_str(&format!("Line {line} of the list is empty. "));
+        text.extend(["Line ", &line.to_string(), " of the list is empty. "]);
         line += 1;
         if line.is_multiple_of(10) {
             text.push_str("\n\n");

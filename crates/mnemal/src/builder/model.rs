@@ -12,8 +12,8 @@ use mnemal_providers::{
 };
 use mnemal_store::Stores;
 
+use super::grounded::Grounded;
 use super::{Builder, log_settings};
-use crate::grounded::Grounded;
 use crate::model::{Model, ModelParts};
 
 impl Builder {

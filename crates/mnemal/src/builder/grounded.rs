@@ -8,7 +8,7 @@ use mnemal_text::unsupported;
 
 /// What asks and reads, with that check behind it.
 #[derive(Clone, Debug)]
-pub(crate) struct Grounded<A>(pub(crate) A);
+pub(super) struct Grounded<A>(pub(super) A);
 
 /// Refuses a text that says what its sources do not; the model is told what that is.
 fn supported(text: &str, sources: &[&str]) -> Result<()> {
