@@ -160,7 +160,7 @@ pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -
     let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::Support::is_of_model));
     seen.claims = found.map(|fact| (fact.predicate.as_str().to_owned(), fact.object.key())).collect();
     seen.unlike_log = unlike_log(engine).await?;
-    let undone: BTreeSet<_> = memory.undo_model().await?.value.into_iter().collect();
+    let undone: BTreeSet<_> = memory.engine().undo_model().await?.value.into_iter().collect();
     seen.of_model = undone.len() as u64;
     operations.retain(|event| !undone.contains(event));
     operations.reverse();

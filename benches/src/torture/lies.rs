@@ -191,7 +191,7 @@ async fn one(seed: u64, report: &mut Report) -> Result<()> {
         lost((&space, &twin), report).await?;
     }
     count(&space, &model, report).await?;
-    let undone = space.memory.undo_model().await?;
+    let undone = space.memory.engine().undo_model().await?;
     report.count("taken back", undone.value.len() as u64);
     let space = space.alone()?;
     still_of_model(&space, report).await?;

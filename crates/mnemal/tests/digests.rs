@@ -259,9 +259,9 @@ async fn what_a_model_wrote_is_taken_back_at_once_and_the_rules_write_it() {
     space.read("minutes.txt", MINUTES).await;
     space.dream().await;
     assert_eq!(space.said().await, [said]);
-    let undone = space.memory.undo_model().await.unwrap();
+    let undone = space.memory.engine().undo_model().await.unwrap();
     assert_eq!((undone.value.len(), space.said().await.len()), (1, 0));
-    assert_eq!(space.memory.undo_model().await.unwrap().value, [], "nothing of it stands any more");
+    assert_eq!(space.memory.engine().undo_model().await.unwrap().value, [], "nothing of it stands any more");
     space.dream().await;
     let [row] = space.rows().await.try_into().unwrap();
     assert!(row.content.contains("1,200 euros") && row.content != said, "{}", row.content);

@@ -162,7 +162,6 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "diff" => said(ours.diff(Timestamp::EPOCH, ours.engine().now()).await),
         "embed_query" => said(ours.embed_query(QUERY, Duration::from_secs(5)).await),
         "extract" => said(ours.extract(*event).await),
-        "undo_model" => said(ours.undo_model().await),
         "extract_with_model" => said(ours.extract_with_model(*event).await),
         "selected" => {
             let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };

@@ -55,7 +55,7 @@ pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Resul
             output.answer(&form, || text(&form))?;
         }
         Model::Undo => {
-            let done = memory.undo_model().await?;
+            let done = memory.engine().undo_model().await?;
             let undone = done.value.iter().map(ToString::to_string).collect();
             let form = UndoneForm { undone, gaps: wire::gaps(&done.gaps) };
             output.answer(&form, || match form.undone.len() {

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Cursor, Decision, Degraded, EventFilter, EventId, EventKind, Gaps, Operation, Result, Role, Within,
+    Cursor, Decision, Degraded, EventFilter, EventId, EventKind, Gaps, Operation, Result, Role, Scope,
+    SpaceId, Within,
 };
 use mnemal_dream::{Digests, Insights};
 
-use crate::memory::Memory;
+use crate::engine::Engine;
 
 /// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-impl Memory {
+impl Engine {
     /// Takes back everything that a language model did and that still stands, the newest first: notes, filing, what was put away,
     /// claims, texts of summaries, entries of conversations; and what later operations built on it. Returns these operations, in
     /// the order in which they were taken back.
@@ -22,19 +23,19 @@ impl Memory {
     /// do again is not asked again.
     ///
     /// # Errors
-    /// `Unsupported` for the memory of one user; as [`decide`](Self::decide), and what was taken back before stays so.
+    /// `Unavailable` when the store does not answer; what was taken back before stays so.
     pub async fn undo_model(&self) -> Result<Degraded<Vec<EventId>>> {
-        self.must_be_whole("what a model did")?;
+        let memory = self.memory(Scope::whole(SpaceId::new("model")?));
         let mut gaps = Gaps::default();
         let mut done = self.done_by_model().await?;
         done.reverse();
         for event in &done {
-            let _ack = gaps.merge(self.decide(Decision::Undo { decision: *event }).await?);
+            let _ack = gaps.merge(memory.decide(Decision::Undo { decision: *event }).await?);
         }
         if !done.is_empty()
-            && let Ok(ledger) = self.engine.stores().ledger.part()
+            && let Ok(ledger) = self.stores().ledger.part()
         {
-            let now = self.engine.now();
+            let now = self.now();
             ledger.put(&[Digests::again(now), Insights::again(now)]).await?;
         }
         Ok(gaps.attach(done))
@@ -46,7 +47,7 @@ impl Memory {
         let (mut done, mut touched, mut undone) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let mut after = Cursor::START;
         loop {
-            let page = self.scan(&filter, after, PAGE).await?;
+            let page = self.events()?.scan(&filter, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in &page {
