@@ -235,8 +235,8 @@ mod tests {
         let all = again.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::MAX).await.unwrap();
         assert_eq!(all.len(), 1 + PARTS.iter().map(|part| part.tables.len()).sum::<usize>() + 1);
         assert_eq!(<SqliteStore as Projection<GraphDelta>>::cursor(&again).await.unwrap(), Cursor::START);
-        assert_eq!(again.mended(), ["fact"], "whoever opens it is told");
-        assert_eq!((again.take_mended(), again.take_mended()), (vec!["fact"], Vec::new()), "and once");
+        assert!(again.mended().contains(&"fact"), "whoever opens it is told");
+        assert!(again.take_mended().contains(&"fact") && again.take_mended().is_empty(), "and once");
         assert!(store.take_mended().contains(&"block"), "what is made anew under an append too");
     }
 
