@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use crate::attribution::Half;
 use crate::count::{Count, Table};
 use crate::learned::{self, Item, Whose, says};
-use crate::life::bare_lines;
 use crate::life::shown::{self, Line};
 use crate::neutral::lines;
 use crate::spaces;
@@ -124,7 +123,7 @@ fn of_event(mut items: Vec<Item>, event: EventId, pair: &Pair) -> Vec<Item> {
 
 /// Returns the lines of a context that give a sentence as what holds: lines of every kind but dated quotes of the log.
 fn standing(context: &Context, sentence: &str) -> Vec<String> {
-    let lines = shown::lines(&context.text, &bare_lines(context));
+    let lines = shown::lines(context);
     let sentence = [sentence.to_owned()];
     let tells = |line: &Line| line.is_standing && line.tells(&sentence, &[]);
     lines.into_iter().filter(tells).map(|line| format!("context: {}", line.text)).collect()

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use mnemal::{
-    Because, Builder, Context, Cursor, Degraded, EventFilter, EventId, ImportFormat, ImportOptions, Level,
-    Memory, Message, OwnHistory, Section, SessionId, Speaker, Timestamp, Zone,
+    Because, Builder, Context, Cursor, Degraded, EventFilter, EventId, ImportFormat, ImportOptions, Memory,
+    Message, OwnHistory, Section, SessionId, Speaker, Timestamp, Zone,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub mod format;
 pub mod shown;
 
 use format::{Entry, Life, Question, Turn, Way};
-use shown::{Bare, Line};
+use shown::Line;
 
 /// Ids decide between lines that are equally good; fixed ones make two runs equal.
 const SEED: u64 = 30;
@@ -125,7 +125,7 @@ impl Lived {
     }
 
     fn judge(&self, question: &Question, budget: u32, context: &Degraded<Context>) -> Answer {
-        let lines = shown::lines(&context.text, &bare_lines(context));
+        let lines = shown::lines(context);
         let text = plain(&context.text);
         let met =
             question.needs.iter().filter(|group| group.iter().any(|one| text.contains(&plain(one)))).count();
@@ -209,17 +209,6 @@ async fn imported(memory: &Memory) -> Result<Vec<(EventId, String)>> {
         let name = |event: &mnemal::Event| Some((event.id, event.kept()?.metadata.get("source_id")?.clone()));
         named.extend(page.iter().filter_map(name));
     }
-}
-
-/// Says of each line of a context that has no label, in turn, what it is.
-pub(crate) fn bare_lines(context: &Context) -> Vec<Bare> {
-    let lines = context.receipt.lines.iter().filter(|line| line.section == Section::Recall);
-    let kind = |line: &mnemal::ReceiptLine| match line.because {
-        Because::ExplicitPreference if line.level == Level::User => Some(Bare::Wish),
-        Because::Time if line.level > Level::External => Some(Bare::Step),
-        _ => None,
-    };
-    lines.filter_map(kind).collect()
 }
 
 /// Whether a context offers nothing as the answer: no hit of recall, and nothing of an entity or a topic in question.

@@ -62,7 +62,8 @@ pub fn turns(folder: &Path, most: usize) -> Result<Vec<Said>> {
     Ok(turns)
 }
 
-/// Says the turns one after the other; before each, two contexts are asked for: a whole one, and what was not shown yet.
+/// Says the turns one after the other; before each, two contexts are asked for: a whole one without a question, as for a system
+/// prompt, and for the turn what was not shown yet.
 ///
 /// # Errors
 /// Whatever the engine answers.
@@ -78,7 +79,7 @@ pub async fn replay(turns: &[Said], builder: &Builder, budget: u32) -> Result<Re
             let _folded = memory.graph().await?;
             before = None;
         }
-        let whole = memory.context(&turn.text).session(session.clone()).budget(budget).await?.value;
+        let whole = memory.context("").session(session.clone()).budget(budget).await?.value;
         if let Some(before) = &before {
             seen.turns += 1;
             seen.stable_changes += usize::from(stable(before) != stable(&whole));

@@ -1,6 +1,6 @@
 //! The lines of a context, as one who reads it sees them.
 
-use mnemal::EventId;
+use mnemal::{Context, EventId, Level, ReceiptLine, RecordRef, line_number};
 
 use super::{plain, says};
 
@@ -21,15 +21,6 @@ const ENDED: [&str; 10] = [
 const OTHERS: [&str; 7] = ["assistant", "quote", "another", "other", "document", "pasted", "someone"];
 /// Letters of a turn's beginning that show the reader what the turn is.
 const START: usize = 12;
-
-/// What a line without a label is: both begin with their day.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Bare {
-    /// What the user said of how he wants things.
-    Wish,
-    /// A step of how something went.
-    Step,
-}
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,53 +51,72 @@ impl Line {
     }
 }
 
-/// Returns the lines of a context that say something; `bare` says of those without a label, in turn, what they are.
-pub fn lines(context: &str, bare: &[Bare]) -> Vec<Line> {
-    let mut bare = bare.iter().copied();
-    let says = context.lines().filter_map(|line| line.strip_prefix("- "));
-    let read = |line: &str| read(line, if line.starts_with('[') { None } else { bare.next() });
-    says.map(read).collect()
+/// Returns the lines of a context, each with what its receipt says of it.
+pub fn lines(context: &Context) -> Vec<Line> {
+    let numbered = context.text.lines().filter_map(|line| Some((line_number(line)?, line)));
+    let known = numbered
+        .filter_map(|(number, line)| Some((line, context.receipt.lines.get(number.checked_sub(1)?)?)));
+    known.map(|(line, known)| read(line, known)).collect()
 }
 
-fn read(line: &str, bare: Option<Bare>) -> Line {
-    let label = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(label, _)| label);
-    let before = label.or_else(|| line.split_once('"').map(|(before, _)| before));
-    let before = before.unwrap_or_default().to_lowercase();
-    let event = before.split(", ").find_map(|part| part.trim().parse::<EventId>().ok());
+fn read(line: &str, known: &ReceiptLine) -> Line {
+    let before = line.split_once('"').map_or(line, |(before, _)| before).to_lowercase();
+    let event = match known.record {
+        RecordRef::Event(event) => Some(event),
+        _ => None,
+    };
     // What a fact says stands in no quotes of its own, so that its words may say that it is over.
-    let said = if before.contains("fct_") { line.to_lowercase() } else { before.clone() };
+    let is_fact = matches!(known.record, RecordRef::Fact(_));
+    let said = if is_fact { line.to_lowercase() } else { before.clone() };
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     Line {
         text: line.to_owned(),
         event,
-        is_standing: event.is_none() && bare != Some(Bare::Step),
-        is_of_user: label.is_none_or(|label| label.starts_with("user")) && !has(&before, &OTHERS),
+        is_standing: event.is_none(),
+        is_of_user: known.level == Level::User && !has(&before, &OTHERS),
         is_ended: has(&said, &ENDED),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use mnemal::{Because, BlockKind, FactId, LearningId, Section, TokenCount, Trust};
+
     use super::*;
+
+    fn account(record: RecordRef) -> ReceiptLine {
+        ReceiptLine {
+            block: BlockKind::Volatile,
+            section: Section::Recall,
+            record,
+            producer: None,
+            sources: Vec::new(),
+            trust: Trust::User,
+            level: Level::User,
+            parts: Vec::new(),
+            score: 0.0,
+            because: Because::Query,
+            tokens: TokenCount(0),
+            content_hash: [0; 16],
+        }
+    }
 
     #[test]
     fn a_dated_quote_is_no_standing_line_and_a_wish_is_one() {
-        let text = "now 2026-11-28\n- [user, 2026-01-02, evt_01m8g30gj63vvxh6jep68wq5vy] \"I live in Zadar.\"\n\
-            - [user, 2026-01-02, mem_569h6qp89xfnkbvttpqyjq5bqp] \"I never eat meat.\"\n\
-            - 2026-01-03 Ben: \"Call me Ben.\"\n- 2026-01-04 Ben: \"We packed.\"\n";
-        let standing: Vec<bool> =
-            lines(text, &[Bare::Wish, Bare::Step]).iter().map(|line| line.is_standing).collect();
-        assert_eq!(standing, [false, true, true, false]);
-        let fact = "[user, 2026-01-02, fct_786m1j10enqjjx9nn1c603cvsm] \"user lived in Zadar until 2026-06\"";
-        assert!(!read(fact, None).tells(&["Zadar".to_owned()], &[]));
+        let (turn, wish) =
+            (account(RecordRef::Event(EventId(1))), account(RecordRef::Learning(LearningId(2))));
+        assert!(!read("- 1 2026-01-02 \"I live in Zadar.\"", &turn).is_standing);
+        assert!(read("- 2 2026-01-02 \"I never eat meat.\"", &wish).is_standing);
+        let fact = account(RecordRef::Fact(FactId(3)));
+        let line = read("- 3 2026-01-02 \"user lived in Zadar until 2026-06\"", &fact);
+        assert!(!line.tells(&["Zadar".to_owned()], &[]));
     }
 
     #[test]
     fn a_remark_says_whose_the_words_are_and_that_they_are_past() {
-        let text = "- 2026-01-03 Ben (no longer so): \"Call me Ben.\"\n\
-            - [user, 2026-01-02, evt_01m8g30gj63vvxh6jep68wq5vy, Ben, pasted] \"I live in Zadar.\"\n";
-        let lines = lines(text, &[Bare::Wish]);
-        assert!(lines.first().is_some_and(|line| line.is_ended && line.is_of_user));
-        assert!(lines.last().is_some_and(|line| !line.is_of_user));
+        let turn = account(RecordRef::Event(EventId(1)));
+        let past = read("- 1 2026-01-03 Ben (no longer so) \"Call me Ben.\"", &turn);
+        assert!(past.is_ended && past.is_of_user);
+        assert!(!read("- 2 2026-01-02 Ben (pasted) \"I live in Zadar.\"", &turn).is_of_user);
     }
 }

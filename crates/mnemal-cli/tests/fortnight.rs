@@ -182,11 +182,10 @@ fn bare(line: &str) -> Option<String> {
     if line == "external:" {
         return Some(line.to_owned());
     }
-    let (label, text) = line.strip_prefix("- [")?.split_once("] ")?;
-    let shown = label.split(", ").filter(|part| !part.starts_with("evt_") && !part.starts_with("mem_"));
-    let shown =
-        shown.map(|part| if part.starts_with("20") && !part.starts_with("2026-03") { "today" } else { part });
-    Some(format!("- [{}] {text}", shown.collect::<Vec<_>>().join(", ")))
+    let number = mnemal::line_number(line)?;
+    let (day, text) = line.strip_prefix(&format!("- {number} "))?.split_once(' ')?;
+    let day = if day.starts_with("2026-03") { day } else { "today" };
+    Some(format!("- {number} {day} {text}"))
 }
 
 /// Splits a command at blanks, except within quotes.

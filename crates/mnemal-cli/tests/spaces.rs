@@ -81,7 +81,7 @@ fn a_project_has_its_own_space_and_the_global_one_is_read_beside_it() {
     home.ok(&["-s", "global", "remember", "prefers short answers", "--kind", "preference", "--key", "tone"]);
     let web = home.run("web", &["context", "which server runs staging?"]);
     assert!(web.out.contains("heron") && !web.out.contains("kestrel"), "{}", web.out);
-    assert!(web.out.contains(", global] \"prefers short answers\""), "{}", web.out);
+    assert!(web.out.contains(" (global) \"prefers short answers\""), "{}", web.out);
     let found = home.run("api", &["recall", "who prefers short answers?"]);
     assert!(found.out.contains(", global] prefers short answers"), "{}", found.out);
     let explained = home.run("api", &["recall", "short answers", "--json"]);

@@ -35,6 +35,8 @@ pub(crate) struct Account<'a> {
     pub(crate) told: &'a Told,
     /// What the host says of agent and user.
     pub(crate) front: &'a Told,
+    /// Where it stands.
+    pub(crate) front_block: BlockKind,
     pub(crate) sifted: &'a Sifted,
     pub(crate) fitted: &'a Fitted,
 }
@@ -80,10 +82,10 @@ impl Account<'_> {
         let claim = self.claims.iter().find(|(claiming, _)| *claiming == section);
         let share = claim.map_or(TokenCount(0), |(_, share)| *share);
         let of_section = self.shown().filter(|line| line.fragment.section == section);
-        let has_stable = self.fitted.blocks.iter().any(|block| block.kind == BlockKind::Stable);
+        let has_front = self.fitted.blocks.iter().any(|block| block.kind == self.front_block);
         let told = match section {
             Section::State if !self.fitted.blocks.is_empty() => (self.told.tokens, self.told.lines),
-            Section::Identity if has_stable => (self.front.tokens, self.front.lines),
+            Section::Identity if has_front => (self.front.tokens, self.front.lines),
             _ => (TokenCount(0), 0),
         };
         let (tokens, lines) = of_section.fold(told, |(sum, lines), line| (sum + line.tokens, lines + 1));
@@ -110,7 +112,7 @@ fn best_first(a: &Omitted, b: &Omitted) -> Ordering {
 fn line(candidate: &Candidate) -> ReceiptLine {
     let fragment = &candidate.fragment;
     ReceiptLine {
-        block: candidate.block(),
+        block: candidate.block,
         section: fragment.section,
         record: fragment.record,
         producer: fragment.producer.clone(),

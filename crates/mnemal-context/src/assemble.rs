@@ -7,21 +7,23 @@ use futures_util::FutureExt as _;
 use futures_util::future::{join_all, join3};
 use mnemal_core::{
     Because, BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment,
-    Gap, GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Receipt, ReceiptId,
-    ReceiptStore, Result, Section, Seen, Slot, TokenCount, TokenCounter,
+    Gap, GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Omitted,
+    OmittedReason, Receipt, ReceiptId, ReceiptStore, Result, Section, Seen, Slot, Timestamp, TokenCount,
+    TokenCounter,
 };
 
 use crate::account::{Account, SectionUse};
 use crate::block::{Bare, Block, Fence, FrontAlone};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, block_of};
 use crate::fit::fit;
 use crate::front::front;
 use crate::inventory::told;
 use crate::line::clock;
-use crate::pack::Packer;
+use crate::message::Message;
+use crate::pack::{Packer, tells_recent};
 use crate::rival::rivals;
 use crate::share::claims;
-use crate::sift::Sieve;
+use crate::sift::{Sieve, Sifted};
 use crate::{ContextSettings, Written};
 
 /// Which layer answers for a section; a layer that no source answers for is a gap.
@@ -73,6 +75,8 @@ pub struct Context {
     pub blocks: Vec<Block>,
     /// What the wanted sections claimed and used, in order.
     pub sections: Vec<SectionUse>,
+    /// Something is asked, and no layer has an answer: what stands there are wishes and what holds for any question.
+    pub no_match: bool,
     /// The account; to be stored after the answer is complete.
     pub receipt: Receipt,
 }
@@ -194,7 +198,9 @@ impl Assembler {
         let front = front(identity, &nonce, counter, room(Section::Identity).minus(pinned));
         let tells_time = wants(request, Section::State);
         let time = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
-        let header = format!("{time}receipt {id}\n{}", told.text);
+        let no_match = has_no_match(request, &sifted);
+        let miss = if no_match { Message::NoMatch.words(settings.format.wording()) } else { "" };
+        let header = format!("{time}receipt {id}\n{miss}{}", told.text);
         let bare = match (tells_time, told.lines) {
             (false, _) => Bare::Never,
             (true, 0) => Bare::Beside(BlockKind::Volatile),
@@ -205,7 +211,9 @@ impl Assembler {
             if front.lines > 0 && request.lines.is_none() { FrontAlone::Yes } else { FrontAlone::No };
         let format = settings.format.headed(request);
         let (header, over) = (header.as_str(), front.text.as_str());
-        let fence = Fence { format, nonce: &nonce, header, front: over, front_alone, bare, counter };
+        let front_block = block_of(Section::Identity, request.query.as_deref());
+        let fence =
+            Fence { format, nonce: &nonce, header, front: over, front_block, front_alone, bare, counter };
         let left = |(section, claim): &(Section, TokenCount)| match section {
             Section::State => (*section, claim.minus(told.tokens)),
             Section::Identity => (*section, claim.minus(front.tokens)),
@@ -221,17 +229,39 @@ impl Assembler {
             claims: &claims,
             told: &told,
             front: &front,
+            front_block,
             sifted: &sifted,
             fitted: &fitted,
         };
-        let receipt = Receipt {
+        let receipt = self.receipt(id, now, head, &account);
+        let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();
+        Context {
+            text,
+            tokens: fitted.tokens(),
+            budget: request.budget,
+            sections: account.sections(),
+            blocks: fitted.blocks,
+            no_match,
+            receipt,
+        }
+    }
+
+    fn receipt(&self, id: ReceiptId, at: Timestamp, head: Cursor, account: &Account<'_>) -> Receipt {
+        let Account { request, fitted, .. } = account;
+        let AssemblerParts { settings, counter, .. } = &self.parts;
+        Receipt {
             id,
             session: request.session.clone(),
-            at: now,
-            version: parts.version.clone(),
+            at,
+            version: self.parts.version.clone(),
             settings_hash: settings.hash(),
             head,
-            model: request.query_vector.as_ref().map(|(model, _)| model).or(parts.model.as_ref()).cloned(),
+            model: request
+                .query_vector
+                .as_ref()
+                .map(|(model, _)| model)
+                .or(self.parts.model.as_ref())
+                .cloned(),
             tokenizer: counter.name().to_owned(),
             budget: request.budget,
             tokens: fitted.tokens(),
@@ -241,17 +271,17 @@ impl Assembler {
             omitted_counts: account.omitted_counts(),
             gaps: Vec::new(),
             seal: None,
-        };
-        let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();
-        Context {
-            text,
-            tokens: fitted.tokens(),
-            budget: request.budget,
-            sections: account.sections(),
-            blocks: fitted.blocks,
-            receipt,
         }
     }
+}
+
+/// Whether something is asked that no layer answers; what the session was shown may.
+fn has_no_match(request: &ContextRequest, sifted: &Sifted) -> bool {
+    let was_shown = |one: &Omitted| {
+        one.reason == OmittedReason::AlreadyInjected && !matches!(one.section, Section::Preferences)
+    };
+    let is_sought = wants(request, Section::Recall) && !tells_recent(request);
+    is_sought && !sifted.candidates.iter().any(Candidate::answers) && !sifted.omitted.iter().any(was_shown)
 }
 
 /// Returns what each section that has something may claim, and how much of it is for what is pinned; `stocked` says of a section

@@ -1,10 +1,11 @@
 //! The fenced blocks: lines between an opening and a closing marker, a notice, and in the last one clock and receipt.
 
 use mnemal_core::marker::{self, NOTICE};
-use mnemal_core::{BlockKind, Section, TokenCount, TokenCounter, TokenParts};
+use mnemal_core::{BlockKind, TokenCount, TokenCounter, TokenParts};
 
 use crate::Format;
 use crate::candidate::Candidate;
+use crate::line::numbered;
 use crate::message::Message;
 
 /// One fenced block of a context.
@@ -42,9 +43,11 @@ pub(crate) struct Fence<'a> {
     pub(crate) nonce: &'a str,
     /// Clock, receipt and inventories, with a line break at the end; stands in the volatile block only.
     pub(crate) header: &'a str,
-    /// Who the agent and the user are, with a line break at the end; stands in the stable block only.
+    /// Who the agent and the user are, with a line break at the end.
     pub(crate) front: &'a str,
-    /// Whether the stable block is rendered for that alone.
+    /// The block in which that stands.
+    pub(crate) front_block: BlockKind,
+    /// Whether that block is rendered for it alone.
     pub(crate) front_alone: FrontAlone,
     pub(crate) bare: Bare,
     pub(crate) counter: &'a dyn TokenCounter,
@@ -53,12 +56,13 @@ pub(crate) struct Fence<'a> {
 /// What of a block is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
-    All,
+    /// All of it; its first line has this number.
+    Lines { first: usize },
     /// What stands around its lines.
     Around,
 }
 
-/// Whether the stable block is rendered where it has nothing but what the host says of agent and user.
+/// Whether a block is rendered where it has nothing but what the host says of agent and user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrontAlone {
     Yes,
@@ -86,11 +90,17 @@ impl Bare {
 }
 
 impl Fence<'_> {
-    /// Renders a block; what the user said of how he wants things stands first, lines of level external at its end.
+    /// Renders a block, whose first line has this number; what answers stands first, then what the user said of how he wants
+    /// things, lines of level external at its end.
     ///
     /// Also returns its tokens before they were rounded, where lines can be counted apart.
-    pub(crate) fn block(&self, kind: BlockKind, lines: &[&Candidate]) -> (Block, Option<TokenParts>) {
-        let text = self.text(kind, lines, Show::All);
+    pub(crate) fn block(
+        &self,
+        kind: BlockKind,
+        lines: &[&Candidate],
+        first: usize,
+    ) -> (Block, Option<TokenParts>) {
+        let text = self.text(kind, lines, Show::Lines { first });
         let parts = self.parts(kind, lines);
         let tokens = parts.map_or_else(|| self.counter.count(&text), TokenParts::rounded_up);
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
@@ -111,7 +121,7 @@ impl Fence<'_> {
     /// Counts what a block has around its lines.
     pub(crate) fn cost(&self, kind: BlockKind) -> TokenCount {
         let [memory, insights] = self.headings();
-        self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[], Show::All)))
+        self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[], Show::Around)))
     }
 
     /// Counts what the part for evidence of others has around its lines.
@@ -124,38 +134,29 @@ impl Fence<'_> {
         let (external, own): (Vec<&Candidate>, Vec<&Candidate>) =
             lines.iter().partition(|line| line.is_external());
         let mut text = format!("{}\n{NOTICE}\n", marker::opening(self.nonce));
-        match kind {
-            BlockKind::Stable => text.push_str(self.front),
-            BlockKind::Session => {}
-            BlockKind::Volatile => text.push_str(self.header),
+        if kind == BlockKind::Volatile {
+            text.push_str(self.header);
+        }
+        if kind == self.front_block {
+            text.push_str(self.front);
         }
         let (before, after) = if self.format == Format::Json { ("{\"items\":[\n", "]}\n") } else { ("", "") };
         if before.is_empty() || !lines.is_empty() {
             text.push_str(before);
-            let (stated, own): (Vec<&Candidate>, Vec<&Candidate>) =
-                own.iter().partition(|line| line.is_stated());
-            let (steps, own): (Vec<&Candidate>, Vec<&Candidate>) =
-                own.iter().partition(|line| line.is_step());
-            for (heading, lines) in [(Message::Stated, &stated), (Message::Course, &steps)] {
-                text.push_str(if lines.is_empty() { "" } else { self.over(heading) });
-                self.push(lines, show, &mut text);
-                let is_last = own.is_empty() && (heading == Message::Course || steps.is_empty());
-                if self.format == Format::Json && !lines.is_empty() && !is_last {
+            let mut show = show;
+            let groups = self.groups(&own);
+            let last = groups.iter().rposition(|(_, lines)| !lines.is_empty());
+            for (place, (heading, lines)) in groups.iter().enumerate() {
+                text.push_str(if lines.is_empty() { "" } else { heading });
+                self.push(lines, &mut show, &mut text);
+                if self.format == Format::Json && !lines.is_empty() && last != Some(place) {
                     text.insert(text.len() - 1, ',');
                 }
-            }
-            let is_learnt = |line: &&&Candidate| {
-                self.is_headed() && matches!(line.fragment.section, Section::Insights | Section::Learnings)
-            };
-            let (learnt, known): (Vec<&Candidate>, Vec<&Candidate>) = own.iter().partition(is_learnt);
-            for (heading, lines) in self.headings().iter().zip([&known, &learnt]) {
-                text.push_str(if lines.is_empty() { "" } else { heading });
-                self.push(lines, show, &mut text);
             }
             if !external.is_empty() {
                 let (before, after) = self.external();
                 text.push_str(before);
-                self.push(&external, show, &mut text);
+                self.push(&external, &mut show, &mut text);
                 text.push_str(after);
             }
             text.push_str(after);
@@ -165,6 +166,31 @@ impl Fence<'_> {
         text
     }
 
+    /// Returns the lines of one's own level in groups, each with what stands over it, in their order.
+    fn groups<'l>(&self, own: &[&'l Candidate]) -> [(String, Vec<&'l Candidate>); 5] {
+        let [memory, insights] = self.headings();
+        let over = |heading: Message| self.over(heading).to_owned();
+        let mut groups = [
+            (over(Message::Course), Vec::new()),
+            (memory.clone(), Vec::new()),
+            (over(Message::Stated), Vec::new()),
+            (memory, Vec::new()),
+            (insights, Vec::new()),
+        ];
+        for line in own {
+            if let Some((_, lines)) = groups.get_mut(line.group(self.format)) {
+                lines.push(*line);
+            }
+        }
+        // A heading stands once.
+        if let [_, (_, answers), _, (memory, _), _] = &mut groups
+            && !answers.is_empty()
+        {
+            memory.clear();
+        }
+        groups
+    }
+
     /// Counts what stands over lines of one kind.
     pub(crate) fn cost_over(&self, heading: Message) -> TokenCount {
         self.counter.count(self.over(heading))
@@ -172,19 +198,15 @@ impl Fence<'_> {
 
     fn over(&self, heading: Message) -> &'static str {
         match self.format {
-            Format::Markdown | Format::Headed(_) => heading.words(self.format.wording()),
+            Format::Markdown | Format::Cited | Format::Headed(_) => heading.words(self.format.wording()),
             Format::Xml | Format::Json => "",
         }
-    }
-
-    fn is_headed(&self) -> bool {
-        matches!(self.format, Format::Headed(_))
     }
 
     /// What stands before the lines that are remembered, and before those that were learnt from it.
     fn headings(&self) -> [String; 2] {
         [Message::Memory, Message::Insights].map(|message| {
-            if self.is_headed() {
+            if self.format.is_headed() {
                 format!("{}\n", message.words(self.format.wording()))
             } else {
                 String::new()
@@ -195,18 +217,17 @@ impl Fence<'_> {
     /// What stands before and after the lines of level external.
     fn external(&self) -> (&'static str, &'static str) {
         match self.format {
-            Format::Markdown | Format::Headed(_) => ("external:\n", ""),
+            Format::Markdown | Format::Cited | Format::Headed(_) => ("external:\n", ""),
             Format::Xml => ("<external>\n", "</external>\n"),
             Format::Json => ("],\"external\":[\n", ""),
         }
     }
 
-    fn push(&self, lines: &[&Candidate], show: Show, text: &mut String) {
-        if show == Show::Around {
-            return;
-        }
+    fn push(&self, lines: &[&Candidate], show: &mut Show, text: &mut String) {
+        let Show::Lines { first } = show else { return };
         for (place, candidate) in lines.iter().enumerate() {
-            text.push_str(&candidate.line);
+            text.push_str(&numbered(self.format, *first, &candidate.line));
+            *first += 1;
             if self.format == Format::Json && place + 1 < lines.len() {
                 text.push(',');
             }

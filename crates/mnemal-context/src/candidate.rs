@@ -8,12 +8,14 @@ use mnemal_core::{
 };
 use mnemal_text::{fold, sentences, shingles};
 
-use crate::ContextSettings;
-use crate::line::line;
+use crate::line::{line, numbered};
 use crate::written::Line;
+use crate::{ContextSettings, Format};
 
 /// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
 const SHINGLE: usize = 2;
+/// The number that a line is counted with: none is longer in the contexts that are asked for. Source: own choice.
+const WIDEST: usize = 999;
 /// Stands where text was cut off.
 const CUT: &str = "…";
 
@@ -24,11 +26,13 @@ pub(crate) struct Candidate {
     pub(crate) fragment: Fragment,
     /// Its line before anything was shortened, and what was computed of it.
     pub(crate) written: Arc<Line>,
+    /// The part of the context that it stands in.
+    pub(crate) block: BlockKind,
     /// Its place among all that was offered.
     pub(crate) offered: usize,
     /// The rendered line, without a line break.
     pub(crate) line: Arc<str>,
-    /// Tokens of the line with its line break.
+    /// Tokens of the line with its number and its line break.
     pub(crate) tokens: TokenCount,
     /// The same before it was rounded, where lines can be counted apart.
     pub(crate) parts: Option<TokenParts>,
@@ -92,10 +96,10 @@ impl Gist {
 
 impl Candidate {
     /// Joins a fragment with its line.
-    pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize) -> Self {
+    pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize, block: BlockKind) -> Self {
         let Line { rendered, tokens, parts, .. } = &*written;
         let (line, tokens, parts) = (Arc::clone(rendered), *tokens, *parts);
-        Self { fragment, written, offered, line, tokens, parts }
+        Self { fragment, written, block, offered, line, tokens, parts }
     }
 
     /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
@@ -107,12 +111,12 @@ impl Candidate {
         settings: &ContextSettings,
         counter: &dyn TokenCounter,
     ) -> bool {
-        let (bare, _) = cost(&line(settings.format, &self.fragment, CUT), counter);
+        let (bare, _) = cost(settings.format, &line(settings.format, &self.fragment, CUT), counter);
         let mut target = TokenCount(room).minus(bare);
         while target.0 >= least {
             let text = cut(self.written.text.clone(), target, counter);
             let line = line(settings.format, &self.fragment, &text);
-            let (tokens, parts) = cost(&line, counter);
+            let (tokens, parts) = cost(settings.format, &line, counter);
             if tokens.0 <= room {
                 (self.line, self.tokens, self.parts) = (line.into(), tokens, parts);
                 return true;
@@ -121,11 +125,6 @@ impl Candidate {
             target = target.minus(TokenCount(over.max(1)));
         }
         false
-    }
-
-    /// The part of the context that its section stands in.
-    pub(crate) fn block(&self) -> BlockKind {
-        block_of(self.fragment.section)
     }
 
     /// Whether it stands in the part for evidence of others.
@@ -146,6 +145,31 @@ impl Candidate {
     /// Whether it is a step of how something went over time.
     pub(crate) fn is_step(&self) -> bool {
         is_step(&self.fragment)
+    }
+
+    /// Whether it answers the question: what recall found, or what the graph knows.
+    pub(crate) fn answers(&self) -> bool {
+        !self.is_short() && (self.fragment.section == Section::Recall || self.is_known())
+    }
+
+    /// Whether it is what the graph knows of those whom the question names.
+    pub(crate) fn is_known(&self) -> bool {
+        let of_graph = matches!(self.fragment.section, Section::Entity | Section::Topics);
+        of_graph && self.fragment.because == Because::Query
+    }
+
+    /// The group of its block that it stands in: steps, what answers, wishes, what is known beside, and
+    /// under a heading of its own what was learnt.
+    pub(crate) fn group(&self, format: Format) -> usize {
+        let is_learnt =
+            format.is_headed() && matches!(self.fragment.section, Section::Insights | Section::Learnings);
+        match () {
+            () if is_learnt => 4,
+            () if self.is_step() => 0,
+            () if self.answers() => 1,
+            () if self.is_stated() => 2,
+            () => 3,
+        }
     }
 
     /// Whether it has a share of its own among what is found, and no place in what flows on before that.
@@ -178,14 +202,10 @@ pub(crate) fn is_step(fragment: &Fragment) -> bool {
         && fragment.label.level > Level::External
 }
 
-/// Whether a fragment is an open task or a part of the agent's state.
-pub(crate) fn is_standing(fragment: &Fragment) -> bool {
-    fragment.section == Section::State && matches!(fragment.record, RecordRef::Learning(_))
-}
-
-/// The part of a context that a section stands in.
-pub(crate) fn block_of(section: Section) -> BlockKind {
+/// The part of a context that a section stands in: beside a question, all of them stand in the one that changes with it.
+pub(crate) fn block_of(section: Section, query: Option<&str>) -> BlockKind {
     match section {
+        _ if query.is_some() => BlockKind::Volatile,
         Section::Identity | Section::Preferences | Section::Knowledge | Section::Insights => {
             BlockKind::Stable
         }
@@ -194,9 +214,13 @@ pub(crate) fn block_of(section: Section) -> BlockKind {
     }
 }
 
-/// Counts a line with its line break; also before it is rounded, where lines can be counted apart.
-pub(crate) fn cost(line: &str, counter: &dyn TokenCounter) -> (TokenCount, Option<TokenParts>) {
-    let line = format!("{line}\n");
+/// Counts a line with its number and its line break; also before it is rounded, where lines can be counted apart.
+pub(crate) fn cost(
+    format: Format,
+    line: &str,
+    counter: &dyn TokenCounter,
+) -> (TokenCount, Option<TokenParts>) {
+    let line = format!("{}\n", numbered(format, WIDEST, line));
     let parts = counter.parts(&line);
     (parts.map_or_else(|| counter.count(&line), TokenParts::rounded_up), parts)
 }

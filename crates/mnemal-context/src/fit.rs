@@ -2,6 +2,7 @@
 
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount, TokenParts};
 
+use crate::Format;
 use crate::block::{Bare, Block, Fence, FrontAlone};
 use crate::candidate::Candidate;
 use crate::pack::Packed;
@@ -31,7 +32,7 @@ pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, 
     let Packed { mut taken, mut refused } = packed;
     let (mut bare, mut front) = (fence.bare, fence.front_alone);
     while !taken.is_empty() || matches!(bare, Bare::Always(_)) || front == FrontAlone::Yes {
-        let lines = in_order(candidates, &taken);
+        let lines = in_order(candidates, &taken, fence.format);
         let rendered = render(candidates, &lines, fence, (bare, front));
         let over = excess(&rendered, budget, fence);
         if over == 0 {
@@ -80,43 +81,44 @@ fn render(
     fence: &Fence<'_>,
     (bare, front): (Bare, FrontAlone),
 ) -> Vec<Rendered> {
-    let mut blocks = Vec::new();
+    let (mut blocks, mut first) = (Vec::new(), 1);
     for kind in [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile] {
         let of_kind: Vec<&Candidate> = lines
             .iter()
             .filter(|place| is_in(candidates, **place, kind))
             .filter_map(|place| candidates.get(*place))
             .collect();
-        let is_front = kind == BlockKind::Stable && front == FrontAlone::Yes;
+        let is_front = kind == fence.front_block && front == FrontAlone::Yes;
         if !of_kind.is_empty() || bare.kind() == Some(kind) || is_front {
-            blocks.push(fence.block(kind, &of_kind));
+            blocks.push(fence.block(kind, &of_kind, first));
+            first += of_kind.len();
         }
     }
     blocks
 }
 
 fn is_in(candidates: &[Candidate], place: usize, kind: BlockKind) -> bool {
-    candidates.get(place).is_some_and(|candidate| candidate.block() == kind)
+    candidates.get(place).is_some_and(|candidate| candidate.block == kind)
 }
 
-/// Orders lines for rendering: by block and section; in the stable and the session block then by first appearance and id,
+/// Orders lines for rendering: by block, group and section; in the stable and the session block then by first appearance and id,
 /// in the volatile one best first, but what is recent, and how something went, oldest first; evidence of others at the end of its block.
-fn in_order(candidates: &[Candidate], taken: &[usize]) -> Vec<usize> {
+fn in_order(candidates: &[Candidate], taken: &[usize], format: Format) -> Vec<usize> {
     let mut lines = taken.to_vec();
     lines.sort_by_key(|place| {
         candidates.get(*place).map(|candidate| {
             let fragment = &candidate.fragment;
             let at = fragment.label.at;
             let (appeared, place) = match fragment.section {
-                _ if candidate.block() != BlockKind::Volatile => (Some((at, Some(fragment.record))), *place),
+                _ if candidate.block != BlockKind::Volatile => (Some((at, Some(fragment.record))), *place),
                 // What was said just now is chosen newest first and reads oldest first.
                 Section::Recent => (None, usize::MAX - *place),
                 // Steps are offered in the order in which they were said, and chosen best first.
                 _ if candidate.is_step() => (Some((at, None)), candidate.offered),
                 _ => (None, *place),
             };
-            let heading = (!candidate.is_stated(), !candidate.is_step());
-            (candidate.block(), candidate.is_external(), heading, fragment.section, appeared, place)
+            let group = (candidate.is_external(), candidate.group(format));
+            (candidate.block, group, fragment.section, appeared, place)
         })
     });
     lines

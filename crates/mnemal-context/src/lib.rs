@@ -30,6 +30,7 @@ pub use crate::account::SectionUse;
 pub use crate::assemble::{Assembler, AssemblerParts, Context};
 pub use crate::block::{Block, block_hashes, prefix_share};
 pub use crate::fenced::{Fenced, fenced};
+pub use crate::line::line_number;
 pub use crate::message::Wording;
 pub use crate::settings::{ContextSettings, Format, Shares, content_hash};
 pub use crate::written::Written;

@@ -1,13 +1,12 @@
 //! One line of a context: who said it when, and what, as data.
 
-use mnemal_core::{Civil, Fragment, Remark, Timestamp, Zone};
+use mnemal_core::{Civil, Fragment, Level, Remark, Timestamp, Zone};
 
 use crate::Format;
-use crate::candidate::{is_standing, is_stated, is_step};
 use crate::clean::clean_name;
 use crate::escape::{json_string, xml_text};
 
-/// Returns the line of a fragment with this cleaned text, without a line break.
+/// Returns the line of a fragment with this cleaned text, without a line break and, in a list, without its number.
 pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let label = &fragment.label;
     let level = label.level.as_str();
@@ -16,28 +15,17 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let speaker = label.speaker.as_ref().and_then(|speaker| clean_name(speaker.as_str()));
     let space = label.space.as_ref();
     let remark = label.remark.map(Remark::as_str);
-    let is_list = matches!(format, Format::Markdown | Format::Headed(_));
-    let noted = || remark.map(|remark| format!(" ({remark})")).unwrap_or_default();
-    if is_step(fragment) && is_list {
-        // What they are stands over all of them, level and id in the receipt; the day tells the course.
-        let speaker = speaker.unwrap_or_else(|| level.to_owned());
-        let space = space.map(|space| format!(", {space}")).unwrap_or_default();
-        return format!("- {date} {speaker}{space}{}: {}", noted(), json_string(text));
-    }
-    if is_stated(fragment) && is_list {
-        // Level and origin stand over all of them, the id in the receipt; the day tells how old a wish is.
-        let speaker = speaker.filter(|speaker| !speaker.eq_ignore_ascii_case("user"));
-        let speaker = speaker.map(|speaker| format!(" {speaker}")).unwrap_or_default();
-        return format!("- {date}{speaker}{}: {}", noted(), json_string(text));
-    }
     match format {
-        Format::Markdown | Format::Headed(_) => {
-            let space = space.map(|space| format!(", {space}")).unwrap_or_default();
-            let speaker = speaker.map(|speaker| format!(", {speaker}")).unwrap_or_default();
-            // Tasks and the agent's state have names and little room; their ids are in the receipt.
-            let id = if is_standing(fragment) { String::new() } else { format!(", {id}") };
-            let remark = remark.map(|remark| format!(", {remark}")).unwrap_or_default();
-            format!("- [{level}, {date}{id}{space}{speaker}{remark}] {}", json_string(text))
+        Format::Markdown | Format::Cited | Format::Headed(_) => {
+            // Who speaks is said once: `user` is what a line without a name says.
+            let speaker = speaker.filter(|speaker| !speaker.eq_ignore_ascii_case("user"));
+            let speaker = speaker.or_else(|| (label.level == Level::Agent).then(|| level.to_owned()));
+            let speaker = speaker.map(|speaker| format!(" {speaker}")).unwrap_or_default();
+            let notes = [space.map(ToString::to_string), remark.map(str::to_owned)];
+            let notes = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
+            let id = if format == Format::Cited { format!(" {id}") } else { String::new() };
+            format!("{date}{speaker}{notes}{id} {}", json_string(text))
         }
         Format::Xml => {
             let speaker =
@@ -60,6 +48,27 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
             )
         }
     }
+}
+
+/// Returns a line with its number before it, which the receipt resolves: the first line of a context has 1.
+pub(crate) fn numbered(format: Format, number: usize, line: &str) -> String {
+    match format {
+        Format::Markdown | Format::Cited | Format::Headed(_) => format!("- {number} {line}"),
+        Format::Xml | Format::Json => line.to_owned(),
+    }
+}
+
+/// Returns the number before a line of a context in Markdown, which its receipt resolves: the first line has 1.
+///
+/// `None` for any other line.
+pub fn line_number(line: &str) -> Option<usize> {
+    let (number, rest) = line.strip_prefix("- ")?.split_once(' ')?;
+    let mut date = rest.bytes();
+    let is_dated = "dddd-dd-dd ".bytes().all(|form| {
+        date.next().is_some_and(|byte| if form == b'd' { byte.is_ascii_digit() } else { byte == form })
+    });
+    let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())??;
+    (is_dated && number > 0).then_some(number)
 }
 
 /// Returns the clock line, `now 2026-11-21 22:30 UTC`.

@@ -24,6 +24,8 @@ pub(crate) enum Message {
     Stated,
     /// Stands over the steps of how something went over time.
     Course,
+    /// Stands where nothing answers what is asked.
+    NoMatch,
     /// Stands before an inventory.
     Inventory(Shelf),
     /// Stands before the number of entries that did not fit.
@@ -44,9 +46,8 @@ impl Message {
         match self {
             Self::Memory => "## Memory Context",
             Self::Insights => "## Insights",
-            Self::Stated => {
-                "the user's own words on how he wants things, as far as they may concern the question:\n"
-            }
+            Self::Stated => "what the user wants, in the user's own words:\n",
+            Self::NoMatch => "nothing was found for this question\n",
             Self::Course => "what was said about it, one sentence each, oldest first:\n",
             Self::Inventory(Shelf::Own) => "scratch memory of this conversation, read with {tool}",
             Self::Inventory(Shelf::Patrol) => "found by patrols, read with {tool}",

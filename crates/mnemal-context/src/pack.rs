@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use mnemal_core::{BlockKind, ContextRequest, OmittedReason, Section, TokenCount};
+use mnemal_text::content_words;
 
 use crate::ContextSettings;
 use crate::block::{Bare, Fence, FrontAlone};
@@ -17,6 +18,9 @@ use crate::share::{LEAST, part};
 /// because their bytes must not depend on how much is recalled (NX-06.2). What is open stands before what was said last.
 const FLOW: [Section; 3] = [Section::Recall, Section::State, Section::Recent];
 
+/// The same where something is asked that has words to look for.
+const FOUND: [Section; 2] = [Section::Recall, Section::State];
+
 /// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
 ///
 /// Source: measured on the development half of `PrefEval` (ADR 56). Who offers them offers few where the question asks for something
@@ -26,6 +30,25 @@ const STATED_SHARE: f32 = 0.8;
 ///
 /// Source: ADR 56.
 const COURSE_SHARE: f32 = 0.75;
+
+/// Words with content that a question has at least: a greeting has one, and "where were we?" none. Source: own choice.
+const ASKED_WORDS: usize = 2;
+
+/// Whether the last conversation is told: where nothing is asked, nothing that can be looked for, or where it is asked for by name.
+pub(crate) fn tells_recent(request: &ContextRequest) -> bool {
+    let is_question =
+        |query: &str| content_words(query) >= ASKED_WORDS || query.trim_end().ends_with(['?', '？']);
+    let asks = |query: &str| content_words(query) > 0 && is_question(query);
+    request.asks_for(Section::Recent) || !request.query.as_deref().is_some_and(asks)
+}
+
+/// Whether a line counts among the few that a host wants.
+fn changes_with_question(candidate: &Candidate) -> bool {
+    block_of(candidate.fragment.section, None) == BlockKind::Volatile
+}
+
+/// Most of what is left for the question that facts may take before anything that was found, 0 to 1. Source: own choice.
+const KNOWN_SHARE: f32 = 0.3;
 
 /// What was chosen.
 #[derive(Debug)]
@@ -50,8 +73,10 @@ pub(crate) struct Packer<'a> {
     secondary_left: u32,
     external_cost: u32,
     fence_costs: [(BlockKind, u32); 3],
-    /// Whether what a section of the first two blocks does not need of its claim is for what was found.
-    is_asked: bool,
+    /// Whether something is asked, so that all sections stand in one block.
+    query: Option<&'a str>,
+    /// The sections that receive what nobody claimed.
+    flow: &'static [Section],
     taken: Taken,
 }
 
@@ -88,7 +113,7 @@ impl Taken {
         if let Some(same) = self.same.get_mut(winner) {
             *same += 1;
         }
-        let block = candidate.block();
+        let block = candidate.block;
         if !self.blocks.contains(&block) {
             self.blocks.push(block);
         }
@@ -124,7 +149,7 @@ impl<'a> Packer<'a> {
         let mut left = budget;
         // A block that stands in any case is paid for at once.
         for (kind, cost) in &mut fence_costs {
-            let is_front = *kind == BlockKind::Stable && fence.front_alone == FrontAlone::Yes;
+            let is_front = *kind == fence.front_block && fence.front_alone == FrontAlone::Yes;
             if is_front || fence.bare == Bare::Always(*kind) {
                 left = left.saturating_sub(std::mem::take(cost));
             }
@@ -141,24 +166,27 @@ impl<'a> Packer<'a> {
             secondary_left,
             external_cost,
             fence_costs,
-            is_asked: false,
+            query: None,
+            flow: &FLOW,
             taken,
         }
     }
 
-    /// Keeps to the most lines that a host wants of the volatile block; where something is asked, what a section does not need of
-    /// its claim is for what was found (NB-70), and not for the other sections of its block.
-    pub(crate) fn suited(mut self, request: &ContextRequest) -> Self {
+    /// Keeps to the most lines that a host wants of what changes with the question; where something is asked, what nobody claimed
+    /// is for what was found, and not for the last conversation.
+    pub(crate) fn suited(mut self, request: &'a ContextRequest) -> Self {
         self.lines_left = request.lines.unwrap_or(usize::MAX);
-        self.is_asked = request.query.is_some();
+        self.query = request.query.as_deref();
+        self.flow = if tells_recent(request) { &FLOW } else { &FOUND };
         self
     }
 
     pub(crate) fn pack(mut self, claims: &[(Section, TokenCount)]) -> Packed {
         for kind in [BlockKind::Stable, BlockKind::Session] {
             let own: Vec<(Section, TokenCount)> =
-                claims.iter().copied().filter(|(section, _)| block_of(*section) == kind).collect();
-            let mut room = self.room(kind, &own).min(self.left);
+                claims.iter().copied().filter(|(section, _)| self.block_of(*section) == kind).collect();
+            let claimed: TokenCount = own.iter().map(|(_, claim)| *claim).sum();
+            let mut room = claimed.0.min(self.left);
             for (section, claim) in &own {
                 self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
             }
@@ -170,37 +198,28 @@ impl<'a> Packer<'a> {
             }
         }
         let mut room = self.left;
-        for (section, claim) in claims.iter().filter(|(section, _)| block_of(*section) == BlockKind::Volatile)
-        {
-            self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+        if self.query.is_some() {
+            self.fill_known();
+            room = self.left;
+            self.save_best(Section::Recall, &mut room);
+        }
+        for (section, claim) in claims {
+            if self.block_of(*section) == BlockKind::Volatile {
+                self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+            }
         }
         self.fill_short(Message::Course, COURSE_SHARE, Candidate::is_step);
         self.fill_short(Message::Stated, STATED_SHARE, Candidate::is_stated);
-        for section in FLOW {
-            self.save_best(section, &mut room);
-            self.flow(section, &mut room);
+        for section in self.flow {
+            self.save_best(*section, &mut room);
+            self.flow(*section, &mut room);
         }
         self.save_best(Section::Learnings, &mut room);
         self.close()
     }
 
-    /// Returns what a block may use of the claims of its sections.
-    fn room(&self, kind: BlockKind, claims: &[(Section, TokenCount)]) -> u32 {
-        let all: TokenCount = claims.iter().map(|(_, claim)| *claim).sum();
-        if !self.is_asked {
-            return all.0;
-        }
-        let needed = |section: Section| -> TokenCount {
-            let candidates = self.places(section).filter_map(|place| self.candidates.get(place));
-            candidates.map(|candidate| candidate.tokens).sum()
-        };
-        let needed: TokenCount = claims.iter().map(|(section, claim)| needed(*section).min(*claim)).sum();
-        let has_external = claims
-            .iter()
-            .flat_map(|(section, _)| self.places(*section))
-            .any(|place| self.candidates.get(place).is_some_and(Candidate::is_external));
-        let apart = if has_external { self.external_cost } else { 0 };
-        needed.0.saturating_add(self.fence_cost(kind)).saturating_add(apart).min(all.0)
+    fn block_of(&self, section: Section) -> BlockKind {
+        block_of(section, self.query)
     }
 
     /// Takes what fits, best first, within what the section claims and what the block may use.
@@ -210,6 +229,19 @@ impl<'a> Packer<'a> {
             let tokens = self.candidates.get(place).map_or(u32::MAX, |candidate| candidate.tokens.0);
             if tokens <= claim && self.is_free(place, rivals) && self.take(place, room) {
                 claim = claim.saturating_sub(tokens);
+            }
+        }
+    }
+
+    /// Takes what the graph knows of those whom the question names, within its share of what is left.
+    fn fill_known(&mut self) {
+        let mut room = part(self.left, KNOWN_SHARE);
+        for section in [Section::Entity, Section::Topics] {
+            for place in self.places(section) {
+                let is_known = self.candidates.get(place).is_some_and(Candidate::is_known);
+                if is_known && self.is_free(place, Rivals::Wait) {
+                    self.take(place, &mut room);
+                }
             }
         }
     }
@@ -246,58 +278,59 @@ impl<'a> Packer<'a> {
         if self.taken.has(place) || self.take(place, room) {
             return;
         }
-        let around = self.around(place);
+        let (fence, apart) = self.around(place);
         let Some(candidate) = self.candidates.get_mut(place) else { return };
-        let mut limit = (*room).min(self.left);
+        let mut limit = (*room).min(self.left).saturating_sub(fence);
         if candidate.is_external() {
             limit = limit.min(self.external_left);
         }
         if candidate.is_secondary() {
             limit = limit.min(self.secondary_left);
         }
-        let limit = limit.saturating_sub(around);
+        let limit = limit.saturating_sub(apart);
         if candidate.shorten(limit, LEAST, self.settings, self.fence.counter) {
             self.take(place, room);
         }
     }
 
     fn take(&mut self, place: usize, room: &mut u32) -> bool {
-        let around = self.around(place);
+        let (fence, apart) = self.around(place);
         let Some(candidate) = self.candidates.get(place) else { return false };
-        let cost = candidate.tokens.0.saturating_add(around);
+        // The fence of a block is nobody's share: what stands first in it may be of others.
+        let own = candidate.tokens.0.saturating_add(apart);
+        let cost = own.saturating_add(fence);
         let (is_external, is_secondary) = (candidate.is_external(), candidate.is_secondary());
         let is_too_much = cost > *room
             || cost > self.left
-            || (is_external && cost > self.external_left)
-            || (is_secondary && cost > self.secondary_left);
+            || (is_external && own > self.external_left)
+            || (is_secondary && own > self.secondary_left);
         if is_too_much {
             return false;
         }
-        let is_volatile = candidate.block() == BlockKind::Volatile;
-        if is_volatile && self.lines_left == 0 {
+        let is_counted = changes_with_question(candidate);
+        if is_counted && self.lines_left == 0 {
             return false;
         }
         if is_external {
-            self.external_left -= cost;
+            self.external_left -= own;
         }
         if is_secondary {
-            self.secondary_left -= cost;
+            self.secondary_left -= own;
         }
-        self.lines_left -= usize::from(is_volatile);
+        self.lines_left -= usize::from(is_counted);
         *room -= cost;
         self.left -= cost;
         self.taken.add(place, self.rival(place).unwrap_or(place), candidate);
         true
     }
 
-    /// Returns what a line needs around it: the fence of its block, and the part for evidence of others, unless they are
-    /// there already.
-    fn around(&self, place: usize) -> u32 {
-        let Some(candidate) = self.candidates.get(place) else { return 0 };
-        let block = candidate.block();
+    /// Returns what a line needs around it unless it is there already: the fence of its block, and what marks evidence of others.
+    fn around(&self, place: usize) -> (u32, u32) {
+        let Some(candidate) = self.candidates.get(place) else { return (0, 0) };
+        let block = candidate.block;
         let fence = if self.taken.blocks.contains(&block) { 0 } else { self.fence_cost(block) };
         let apart = candidate.is_external() && !self.taken.external.contains(&block);
-        fence.saturating_add(if apart { self.external_cost } else { 0 })
+        (fence, if apart { self.external_cost } else { 0 })
     }
 
     fn fence_cost(&self, block: BlockKind) -> u32 {
@@ -335,9 +368,10 @@ impl<'a> Packer<'a> {
     }
 
     fn reason(&self, place: usize, candidate: &Candidate) -> OmittedReason {
-        let cost = candidate.tokens.0.saturating_add(self.around(place));
-        let limit = if FLOW.contains(&candidate.fragment.section) { self.left } else { self.budget };
-        let no_line_left = self.lines_left == 0 && candidate.block() == BlockKind::Volatile;
+        let (fence, apart) = self.around(place);
+        let cost = candidate.tokens.0.saturating_add(fence).saturating_add(apart);
+        let limit = if self.flow.contains(&candidate.fragment.section) { self.left } else { self.budget };
+        let no_line_left = self.lines_left == 0 && changes_with_question(candidate);
         if self.is_said(place) {
             OmittedReason::Duplicate
         } else if cost > limit || no_line_left {

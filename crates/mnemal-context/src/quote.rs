@@ -3,6 +3,7 @@
 use mnemal_core::RecordRef;
 
 use crate::Context;
+use crate::line::line_number;
 
 impl Context {
     /// Returns the texts of a context in Markdown, in the order of its lines; none for the other formats.
@@ -10,15 +11,21 @@ impl Context {
     /// Each is as it stands there: cleaned, cut, and with what a model may obey still written as an escape. Only the quotes
     /// and line breaks that the line's own syntax wants are undone.
     pub fn quotes(&self) -> Vec<(RecordRef, String)> {
-        self.text.lines().filter_map(quote).collect()
+        let lines = self.text.lines().filter_map(quote);
+        lines.filter_map(|(number, text)| Some((self.record(number)?, text))).collect()
+    }
+
+    /// Returns the record of the line with this number.
+    pub fn record(&self, number: usize) -> Option<RecordRef> {
+        self.receipt.lines.get(number.checked_sub(1)?).map(|line| line.record)
     }
 }
 
-/// Reads `- [level, date, id, …] "text"`.
-fn quote(line: &str) -> Option<(RecordRef, String)> {
-    let (label, text) = line.strip_prefix("- [")?.split_once("] \"")?;
-    let record = label.split(", ").nth(2)?.parse().ok()?;
-    Some((record, plain(text.strip_suffix('"')?)))
+/// Reads `- 7 date … "text"`.
+fn quote(line: &str) -> Option<(usize, String)> {
+    let number = line_number(line)?;
+    let (_, text) = line.split_once(" \"")?;
+    Some((number, plain(text.strip_suffix('"')?)))
 }
 
 /// Undoes the escapes of quotes, backslashes, line breaks and tabs, and no others.
@@ -46,13 +53,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_gives_back_its_record_and_its_text_without_what_a_model_obeys() {
-        let line =
-            r#"- [agent, 2026-11-21, evt_00000000000000000000000001, Eve] "say \"hi\"\n\u003c/system> a\\b""#;
-        let (record, text) = quote(line).unwrap();
-        assert_eq!(record.to_string(), "evt_00000000000000000000000001");
-        assert_eq!(text, "say \"hi\"\n\\u003c/system> a\\b");
-        for other in ["external:", "now 2026-11-21", "- [x] \"a\"", "- [agent, 2026-11-21, fct_1] \"a\""] {
+    fn a_line_gives_back_its_number_and_its_text_without_what_a_model_obeys() {
+        let line = r#"- 12 2026-11-21 Eve (no longer so) "say \"hi\"\n\u003c/system> a\\b""#;
+        let (number, text) = quote(line).unwrap();
+        assert_eq!((number, text.as_str()), (12, "say \"hi\"\n\\u003c/system> a\\b"));
+        let none = [
+            "external:",
+            "now 2026-11-21",
+            "1. buy \"a\"",
+            "- 0 2026-11-21 \"a\"",
+            "7 2026-11-21 \"a\"",
+            "- x 2026-11-21 \"a\"",
+            "- 7 ",
+        ];
+        for other in none {
             assert_eq!(quote(other), None, "{other}");
         }
     }

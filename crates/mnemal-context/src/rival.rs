@@ -18,7 +18,7 @@ pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usi
     order.sort_by_cached_key(|place| {
         candidates.get(*place).map(|candidate| {
             let trust = Reverse(candidate.fragment.trust);
-            (candidate.block(), trust, Reverse(candidate.is_learning()), candidate.is_secondary(), *place)
+            (candidate.block, trust, Reverse(candidate.is_learning()), candidate.is_secondary(), *place)
         })
     });
     let mut rivals = vec![None; candidates.len()];

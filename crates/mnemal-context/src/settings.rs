@@ -44,9 +44,11 @@ const SCRATCH_TOOL: &str = "working_get";
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// One list item a line, the text as a JSON string.
+    /// One numbered line a record, the text as a JSON string.
     #[default]
     Markdown,
+    /// As Markdown, with the id of each record, for an agent that acts on what it found.
+    Cited,
     /// One element a line, the text escaped.
     Xml,
     /// One JSON object a block.
@@ -57,9 +59,15 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether what was learnt stands under a heading of its own.
+    pub(crate) fn is_headed(self) -> bool {
+        matches!(self, Self::Headed(_))
+    }
+
     /// All formats.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Markdown,
+        Self::Cited,
         Self::Xml,
         Self::Json,
         Self::Headed(Wording::English),
@@ -86,6 +94,7 @@ impl Format {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "markdown",
+            Self::Cited => "cited",
             Self::Xml => "xml",
             Self::Json => "json",
             Self::Headed(Wording::English) => "headed",

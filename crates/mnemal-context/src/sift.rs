@@ -7,7 +7,8 @@ use mnemal_core::{
 };
 use mnemal_text::content_words;
 
-use crate::candidate::{Candidate, is_secondary, is_stated};
+use crate::candidate::{Candidate, block_of, is_secondary, is_stated};
+use crate::pack::tells_recent;
 use crate::{ContextSettings, Written};
 
 /// Share of the best score that a recalled line needs where few lines are wanted.
@@ -68,7 +69,8 @@ impl Sieve<'_> {
                 continue;
             }
             let written = self.written.line(&fragment, settings, self.counter);
-            let candidate = Candidate::new(fragment, written, offered);
+            let block = block_of(fragment.section, self.request.query.as_deref());
+            let candidate = Candidate::new(fragment, written, offered, block);
             let refusal = if candidate.written.holds(self.nonce) {
                 Some(OmittedReason::Quarantined)
             } else if candidate.written.is_blank {
@@ -94,7 +96,7 @@ impl Sieve<'_> {
         };
         if fragment.withheld.is_some() {
             fragment.withheld
-        } else if !wanted {
+        } else if !wanted || fragment.section == Section::Recent && !tells_recent(self.request) {
             Some(OmittedReason::Scope)
         } else if fragment.sources.is_empty() || is_above_its_level(fragment) {
             Some(OmittedReason::Quarantined)

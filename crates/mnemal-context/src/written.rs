@@ -132,7 +132,7 @@ impl Line {
         let line = line(settings.format, fragment, &text);
         let whole = (whole != text).then_some(whole);
         let longest_hex = longest_hex(&line).max(longest_hex(whole.as_deref().unwrap_or(&text)));
-        let (tokens, parts) = cost(&line, counter);
+        let (tokens, parts) = cost(settings.format, &line, counter);
         let (hash, gist) = (content_hash(&fragment.text), Gist::of(&text));
         let is_blank = text.trim().is_empty();
         Self { hash, is_blank, text, rendered: line.into(), tokens, parts, gist, longest_hex, whole }
@@ -214,10 +214,8 @@ mod tests {
         let later = Label { at: Timestamp::EPOCH.plus_micros(86_400_000_000), ..one.label.clone() };
         let xml = ContextSettings { format: crate::Format::Xml, ..settings.clone() };
         let others = [
-            (fragment(2, "the deploy is on Tuesday"), &settings),
             (fragment(1, "the deploy is on Friday"), &settings),
             (Fragment { label: later, ..one.clone() }, &settings),
-            (Fragment { because: Because::ExplicitPreference, ..one.clone() }, &settings),
             (one.clone(), &xml),
         ];
         for (other, settings) in others {

@@ -67,15 +67,18 @@ fn end_of_own(text: &str, block: Range<usize>) -> usize {
     end
 }
 
-/// Whether a line is written as a block writes its notice, its head, and what it shows: `- [user, …] "…"`.
+/// Whether a line is written as a block writes its notice, its head, and what it shows: `- 7 2026-01-01 "…"`.
 fn is_own(line: &str) -> bool {
     let is_task = ["- [ ]", "- [x]", "- [X]"].iter().any(|task| line.starts_with(task));
     let shown = ["- [", "- \"", "{\"", "\"", "<item", "</item", "</external>", "external:", "]}"];
-    // `- 2026-01-01: "…"`
-    let is_dated = line
-        .strip_prefix("- ")
-        .and_then(|rest| rest.get(..5))
-        .is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|digit| digit.is_ascii_digit()));
+    let is_dated = line.strip_prefix("- ").is_some_and(|line| {
+        let numbered =
+            line.split_once(' ').filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        let year = numbered.map_or(line, |(_, rest)| rest).get(..5);
+        year.is_some_and(|year| {
+            year.ends_with('-') && year.bytes().take(4).all(|digit| digit.is_ascii_digit())
+        })
+    });
     line == NOTICE
         || is_dated
         || (!is_task && shown.iter().any(|start| line.starts_with(start)))
@@ -124,7 +127,7 @@ mod tests {
     fn of_an_open_block_its_own_lines_are_cut_and_a_lone_close_stays() {
         assert_eq!(strip("a <mnemal-context nonce=\"x\"> b").0, "a ");
         let open = format!(
-            "{}\n{NOTICE}\nmemory of 3 March, receipt rcl_{}\nStated:\n- [user, 2026-01-01, evt_1] \"I moved.\"\n- 2026-01-01: \"In prose.\"\n",
+            "{}\n{NOTICE}\nmemory of 3 March, receipt rcl_{}\nStated:\n- [user, 2026-01-01, evt_1] \"I moved.\"\n- 2026-01-01: \"In prose.\"\n- 7 2026-01-02 Ann \"Me too.\"\n",
             opening("ab"),
             "0".repeat(26)
         );

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod admit;
+mod asking;
 mod authorship;
 mod claims;
 mod clause;
@@ -38,6 +39,7 @@ mod user;
 mod word;
 
 pub use admit::admit;
+pub use asking::{QuestionWords, question_words};
 pub use authorship::{
     Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark, own_part,
 };

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use mnemal_core::EntityKind;
-use mnemal_extract::predicate;
+use mnemal_extract::{predicate, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::key::name_key;
+use crate::role;
 use crate::say;
 use crate::stems::Stems;
 
@@ -75,7 +76,9 @@ pub(crate) struct Asked {
     pub(crate) looks_back: bool,
     /// The words with which it asks for a predicate.
     predicates: BTreeMap<&'static str, Words>,
-    /// The words with which it asks for anything.
+    /// The words with which it asks for somebody's role, by the role as facts name it.
+    roles: BTreeMap<String, Words>,
+    /// The words with which it asks for anything, or for nothing further.
     general: Words,
     analyzer: Analyzer,
 }
@@ -94,12 +97,21 @@ impl Asked {
                 !is_latin || ![starts, ends].into_iter().flatten().any(char::is_alphanumeric)
             })
         };
-        let mut words: Vec<u64> = analyzer.query_terms(text).iter().map(|term| term_hash(term)).collect();
+        let terms = analyzer.query_terms(text);
+        let mut words: Vec<u64> = terms.iter().map(|term| term_hash(term)).collect();
         words.sort_unstable();
         words.dedup();
         let asking = Asking::of(analyzer);
         let (mut predicates, mut general) = (BTreeMap::<&'static str, Words>::new(), Words::default());
+        let mut roles = BTreeMap::<String, Words>::new();
+        let joints = terms.iter().filter(|term| is_joint(term)).map(|term| term_hash(term));
+        for place in joints.filter_map(|joint| words.binary_search(&joint).ok()) {
+            general.insert(place);
+        }
         for (place, word) in words.iter().enumerate() {
+            for role in asking.roles.get(word).into_iter().flatten() {
+                roles.entry(role.clone()).or_default().insert(place);
+            }
             for name in asking.predicates.get(word).into_iter().flatten() {
                 predicates.entry(*name).or_default().insert(place);
             }
@@ -108,12 +120,24 @@ impl Asked {
             }
         }
         let looks_back = BEFORE.into_iter().any(is_said);
-        Self { keys: keys(text, language), words, looks_back, predicates, general, analyzer }
+        Self { keys: keys(text, language), words, looks_back, predicates, roles, general, analyzer }
     }
 
     /// Returns the words with which a predicate is asked for.
     pub(crate) fn for_predicate(&self, name: &str) -> Option<&Words> {
         self.predicates.get(name)
+    }
+
+    /// Returns the words with which a role of somebody is asked for, in whatever language.
+    pub(crate) fn for_role(&self, topic: &str) -> Option<&Words> {
+        if self.roles.is_empty() { None } else { self.roles.get(&role::normal(topic)) }
+    }
+
+    /// Returns the words with which roles are asked for.
+    pub(crate) fn of_roles(&self) -> Words {
+        let mut all = Words::default();
+        self.roles.values().for_each(|words| all.extend(words));
+        all
     }
 
     /// Returns how many words with content it has.
@@ -180,7 +204,9 @@ impl Words {
 struct Asking {
     /// The predicates that a word asks for, by its hash.
     predicates: HashMap<u64, Vec<&'static str>>,
-    /// Those that ask for anything.
+    /// The roles that a word asks for.
+    roles: HashMap<u64, Vec<String>>,
+    /// Those that ask for anything, or for nothing further.
     general: HashSet<u64>,
 }
 
@@ -199,8 +225,41 @@ impl Asking {
                 predicates.entry(term).or_default().push(info.name.as_str());
             }
         }
-        Self { predicates, general: terms(ANYTHING).collect() }
+        let asked = question_words();
+        // A phrase asks by all of its words, which one word of it does not.
+        let single = |text: &str| {
+            let mut hashes = terms(text);
+            let first = hashes.next();
+            if hashes.next().is_none() { first } else { None }
+        };
+        for (word, name) in &asked.predicates {
+            if let Some(hash) = single(word) {
+                let names = predicates.entry(hash).or_default();
+                if !names.contains(name) {
+                    names.push(name);
+                }
+            }
+        }
+        let mut roles: HashMap<u64, Vec<String>> = HashMap::new();
+        for (word, role) in &asked.roles {
+            if let Some(hash) = single(word) {
+                let (named, role) = (roles.entry(hash).or_default(), role::normal(role));
+                if !named.contains(&role) {
+                    named.push(role);
+                }
+            }
+        }
+        let general = terms(ANYTHING).chain(asked.general.iter().filter_map(|word| single(word)));
+        Self { predicates, roles, general: general.collect() }
     }
+}
+
+/// Characters with which a question in a script without blanks asks. Source: own choice, pronouns and particles.
+const JOINTS: &str = "我你您他她它们咱哪谁什么吗呢吧啊在是的了有几多少怎样和跟现目前私僕誰何どのですか나내저우리누구무엇어디은는이가";
+
+/// Whether a term joins the words of a question in such a script, and has no meaning of its own.
+fn is_joint(term: &str) -> bool {
+    term.chars().any(|letter| JOINTS.contains(letter))
 }
 
 /// Returns the keys of what may be a name: up to five words that stand together, and in scripts that do not separate words

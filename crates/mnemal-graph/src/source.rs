@@ -10,18 +10,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EventFilter,
-    EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore, Layer, Level,
-    MentionFilter, Predicate, Result, Section, Source, Span, Within,
+    AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EntityKind,
+    Event, EventFilter, EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore,
+    Layer, Level, MentionFilter, Predicate, Result, Role, Section, SessionId, Source, Span, Speaker, Within,
 };
 
-use mnemal_extract::predicate;
+use mnemal_extract::{predicate, question, speaker_voice};
 
 use self::choose::{Choice, Known, Quoted};
 use self::line::WordsOf;
 use self::unread::{set_right, unread};
 use crate::Graph;
 use crate::asked::Asked;
+use crate::key::name_key;
 use crate::resolve::speaker_ids;
 use crate::say::Names;
 use crate::stems::Stems;
@@ -30,6 +31,9 @@ use crate::stems::Stems;
 const ENTITIES: usize = 5;
 /// Newest turns of the asking conversation whose entities count as named. Source: own choice, two exchanges.
 const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
+
+/// Newest turns of people in which another speaker is looked for. Source: own choice; who shares a memory speaks now and then.
+const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 
 /// Offers facts of the graph, each as one sentence with the claims that it rests on.
 ///
@@ -64,6 +68,42 @@ impl GraphSource {
         Self { extractor: Some(extractor), ..self }
     }
 
+    /// Returns the entities that "I" means in a question: who speaks without a name, and who spoke last in the conversation, or is
+    /// the only one who speaks.
+    async fn askers(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
+        let mut askers = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
+        let mut voices = Vec::new();
+        if !request.session.is_nobody() {
+            voices = self.voices(Within::Only(request.session.clone()), NonZeroUsize::MIN).await?;
+        }
+        if voices.is_empty() {
+            voices = self.voices(Within::All, VOICES).await?;
+        }
+        let sole = voices.split_first().filter(|(first, rest)| rest.iter().all(|voice| voice == *first));
+        if let Some((Some(name), _)) = sole {
+            let keys = vec![name_key(name, EntityKind::Person)];
+            let filter = EntityFilter { keys: Within::Only(keys), ..EntityFilter::all() };
+            let mut found = self.store.entities(&filter).await?;
+            found.retain(|entity| entity.kind == EntityKind::Person);
+            let found = self.graph.known(found.iter().map(|entity| entity.id), request.as_of).await?;
+            for entity in found {
+                if !askers.iter().any(|one| one.id == entity.id) {
+                    askers.push(entity);
+                }
+            }
+        }
+        Ok(askers)
+    }
+
+    /// Returns by which names people spoke in their newest turns; `None` for one who has none.
+    async fn voices(&self, session: Within<SessionId>, most: NonZeroUsize) -> Result<Vec<Option<String>>> {
+        let filter = EventFilter { session, roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
+        let turns = self.events.latest(&filter, most).await?;
+        let own = turns.iter().filter(|turn| turn.level == Level::User);
+        let speaker = |turn: &Event| turn.kept().and_then(|kept| kept.speaker.clone());
+        Ok(own.map(|turn| speaker_voice(speaker(turn).as_ref().map(Speaker::as_str))).collect())
+    }
+
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
     /// a fact of the owner calls so.
     async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Arc<Fact>]) -> Result<Named> {
@@ -80,7 +120,9 @@ impl GraphSource {
         let mut named = Named::default();
         self.add(&mut named, found, request.as_of).await?;
         let is_called = |fact: &&Arc<Fact>| {
-            fact.topic.as_ref().is_some_and(|role| !asked.shared(role, &self.stems).is_empty())
+            fact.topic.as_ref().is_some_and(|role| {
+                asked.for_role(role).is_some() || !asked.shared(role, &self.stems).is_empty()
+            })
         };
         let called: BTreeSet<EntityId> =
             own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
@@ -197,7 +239,8 @@ impl GraphSource {
             let mut of_named = self.store.facts(&about, request.as_of).await?;
             of_named.extend(self.store.facts(&leading, request.as_of).await?);
             of_named.extend(self.past(request, asked, &about).await?);
-            facts.extend(of_named.into_iter().filter(|fact| choose::may_enter(fact, asked)));
+            of_named.retain(|fact| choose::may_enter(fact, asked) || may_be_quoted(fact));
+            facts.extend(of_named);
         }
         let mut seen = HashSet::with_capacity(facts.len());
         facts.retain(|fact| seen.insert(fact.id));
@@ -239,8 +282,7 @@ impl GraphSource {
         let line = |(source, Quoted { parts, .. }): (Source, Quoted<'_>)| {
             let turn = turns.iter().find(|turn| turn.id == source.event)?;
             let span = sentence_of(source.span, &turn.kept()?.content);
-            // Words of a turn stand where recall's do, which has room in a small context too.
-            WordsOf { turn, span, section: Section::Recall, parts, because: Because::Query }.fragment()
+            WordsOf { turn, span, section: Section::Entity, parts, because: Because::Query }.fragment()
         };
         Ok(sources.into_iter().filter_map(line).collect())
     }
@@ -283,7 +325,7 @@ impl ContextSource for GraphSource {
             return Ok(Degraded::whole(Vec::new()));
         }
         let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
-        let owners = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
+        let owners = self.askers(request).await?;
         let ids =
             |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
         let own = self.own(request, &asked, &ids(&owners)).await?;
@@ -293,15 +335,23 @@ impl ContextSource for GraphSource {
         let others = self.graph.known(ends, request.as_of).await?;
         let known = Known::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
         let mut choice = Choice::new(&known, (&asked, &self.stems), (request.budget, request.as_of.world));
+        let (in_question, just_now) = named.entities.split_at(named.in_question.min(named.entities.len()));
+        for entity in in_question {
+            choice.of_entity(entity, Because::Query);
+        }
+        // "Where does Anna live?" asks nothing of the user but who she is to him.
+        let is_of_others = !in_question.is_empty() && asked.of_roles().is_empty();
+        let asks_of_user = |query: &str| question(query).about_self || !is_of_others;
+        let about = if request.query.as_deref().is_none_or(asks_of_user) { None } else { Some(in_question) };
+        choice.of_owner(about);
+        // What is asked for stands among what answers; what is known for any question comes behind it.
         if !request.asks_for(Section::Insights) {
             choice.knowledge();
         }
-        for (place, entity) in named.entities.iter().enumerate() {
-            let because = if place < named.in_question { Because::Query } else { Because::Recent };
-            choice.of_entity(entity, because);
+        for entity in just_now {
+            choice.of_entity(entity, Because::Recent);
         }
-        choice.of_owner();
-        let quoted = self.words(choice.quoted()).await?;
+        let quoted = self.words(choice.quoted(in_question)).await?;
         let mut fragments = choice.fragments();
         fragments.extend(quoted);
         if let Some(extractor) = &self.extractor {

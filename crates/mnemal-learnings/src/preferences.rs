@@ -35,9 +35,9 @@ struct Offer {
 
 /// Where a request asks for advice or work. Source: ADR 56.
 const FOR_HELP: Offer = Offer { fewest: 60, one_of: 5, one_in: 1 };
-/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 56; the share of a budget is own
-/// choice, with 4,000 tokens it leaves out none of up to 220 preferences (ADR 150).
-const ELSE: Offer = Offer { fewest: 20, one_of: 20, one_in: 4 };
+/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 56; the share of a budget is
+/// measured with `bench life` (ADR 178).
+const ELSE: Offer = Offer { fewest: 3, one_of: 3, one_in: 6 };
 /// Tokens of a line of them: more than a budget holds of such lines are not offered to any request, but for twice as many to one that
 /// leaves out what it was shown before. Source: a line has 29 on average (ADR 56), and they may take .8 of what is left for the
 /// question, so that of 125 for a budget of 4,000 at most 110 stand.

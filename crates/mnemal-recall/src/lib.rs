@@ -18,6 +18,7 @@ mod vector;
 mod depth;
 mod doubt;
 mod evidence;
+mod excerpt;
 mod fuse;
 mod graph;
 mod measure;

@@ -9,9 +9,11 @@ use mnemal_core::{
     Layer, Level, NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 use mnemal_extract::foreign_remark;
+use mnemal_text::{fold, sentences};
 
 use crate::course::{Course, Line};
 use crate::evidence::EVIDENCE_FLOOR;
+use crate::excerpt::{Excerpt, Excerpts};
 use crate::recall::Recall;
 use crate::request::{Hit, RecallRequest, Recalled};
 
@@ -20,6 +22,22 @@ use crate::request::{Hit, RecallRequest, Recalled};
 /// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence that is
 /// in the context: 8 hits .723, 24 hits .832 (ADR 12).
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not zero");
+/// Most hits that a context is offered. Source: own choice.
+const MOST: NonZeroUsize = NonZeroUsize::new(80).expect("80 is not zero");
+/// Tokens of a short line, with what stands around its words. Source: own choice.
+const LINE_TOKENS: u32 = 40;
+/// Hits that may have a name which counts as rare, and of all hits one in so many. Source: own choice.
+const RARE: usize = 3;
+const RARE_ONE_IN: usize = 8;
+/// Bytes of a token. Source: English has about four.
+const TOKEN_BYTES: usize = 4;
+/// Of the budget a hit may take one part in so many.
+///
+/// Source: measured on the development half of BEAM-100K, share of the evidence in contexts of 1,000 tokens: one in 10 .648, one in
+/// 16 .685, one in 24 .700 (ADR 178).
+const ONE_IN: usize = 20;
+/// Bytes that every hit may have. Source: own choice, two sentences.
+const SHORTEST: usize = 200;
 /// Part of what the best hit must reach that each hit beside it must have. Source: own choice; a question of several parts is
 /// covered by several hits, each of which answers one part.
 const BESIDE: f32 = 0.5;
@@ -86,7 +104,7 @@ impl ContextSource for RecallSource {
                 ..EventFilter::live()
             },
             except_session: Some(request.session.clone()),
-            limit: course.map_or(self.most, |_| Course::most().max(self.most)),
+            limit: course.map_or(most(request), |_| Course::most()).max(self.most),
             as_of: Some(request.as_of),
             ..RecallRequest::new(query.clone())
         };
@@ -115,18 +133,39 @@ impl RecallSource {
             }
             None => Vec::new(),
         };
+        let named = Named::of(query, &hits, request);
         let mut notes = if request.lines.is_none() { NOTES } else { 0 };
-        let best = hits.into_iter().take(self.most.get()).map(|hit| {
+        let best = hits.into_iter().take(most(request).max(self.most).get()).map(|hit| {
             let is_kept = notes > 0 && is_note(&hit) && hit.event.level > Level::External;
             notes -= usize::from(is_kept);
-            (floors.refuse(&hit).filter(|_| !is_kept), hit)
+            (floors.refuse(&hit).filter(|_| !is_kept && !named.carries(&hit)), hit)
         });
         let ended = withheld.into_iter().map(|ended| (Some(ended.reason), ended.hit));
         let offered = best.chain(ended).filter(|(_, hit)| is_known(hit, request));
         let offered = offered
             .filter_map(|(withheld, hit)| Some(Fragment { withheld, ..fragment(hit.weighed(evidence))? }));
-        offered.chain(steps).collect()
+        let excerpts = Excerpts::new(query, self.recall.analyzer(), longest(request));
+        offered.map(|whole| shown(whole, &excerpts)).chain(steps).collect()
     }
+}
+
+/// Returns how many hits are offered: as many short lines as a budget holds.
+fn most(request: &ContextRequest) -> NonZeroUsize {
+    let lines = usize::try_from(request.budget.0 / LINE_TOKENS).unwrap_or(usize::MAX);
+    NonZeroUsize::new(lines).map_or(INJECT_LIMIT, |lines| lines.clamp(INJECT_LIMIT, MOST))
+}
+
+/// Returns how many bytes of a hit are shown: a part of the budget.
+fn longest(request: &ContextRequest) -> usize {
+    (request.budget.0 as usize * TOKEN_BYTES / ONE_IN).max(SHORTEST)
+}
+
+/// Returns a fragment with the sentences that answer alone.
+fn shown(whole: Fragment, excerpts: &Excerpts) -> Fragment {
+    let Some(Excerpt { spans, text }) = excerpts.cut(&whole.text) else { return whole };
+    let sources =
+        whole.sources.iter().flat_map(|source| spans.iter().map(|span| Source { span: *span, ..*source }));
+    Fragment { sources: sources.collect(), text, ..whole }
 }
 
 /// What a hit must have to be offered.
@@ -157,6 +196,48 @@ impl Floors {
         let floor = if hit.event.level == Level::External { self.external } else { self.own };
         (hit.evidence < floor).then_some(OmittedReason::BelowFloor)
     }
+}
+
+/// The rare names and numbers of a question: a turn that has one is about what is asked, however its other words are.
+#[derive(Clone, Debug, Default)]
+struct Named(Vec<String>);
+
+impl Named {
+    /// Finds them; where few lines are wanted, silence is the usual answer, and a name is no reason to break it.
+    fn of(query: &str, hits: &[Hit], request: &ContextRequest) -> Self {
+        if request.lines.is_some() {
+            return Self::default();
+        }
+        let mut names = Vec::new();
+        for sentence in sentences(query) {
+            let words: Vec<&str> = sentence
+                .of(query)
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+                .collect();
+            for (place, word) in words.iter().enumerate() {
+                let is_first = place == 0 && words.len() > 1;
+                let is_capital =
+                    word.chars().next().is_some_and(char::is_uppercase) && word.chars().count() > 1;
+                if word.chars().any(char::is_numeric) || is_capital && !is_first {
+                    names.push(fold(word));
+                }
+            }
+        }
+        let most = RARE.max(hits.len() / RARE_ONE_IN);
+        names.retain(|name| hits.iter().filter(|hit| has(hit, name)).count() <= most);
+        Self(names)
+    }
+
+    fn carries(&self, hit: &Hit) -> bool {
+        self.0.iter().any(|name| has(hit, name))
+    }
+}
+
+fn has(hit: &Hit, name: &str) -> bool {
+    let content = hit.event.kept().map_or("", |kept| kept.content.as_str());
+    let mut words = content.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| fold(word) == name)
 }
 
 /// Whether the event was known then, has words to show, and is no turn of the asking conversation.

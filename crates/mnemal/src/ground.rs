@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use mnemal_context::line_number;
 use mnemal_core::{
     AsOf, Decision, EntityId, ErrorKind, Event, EventId, EventKind, Fact, FactDecision, FactFilter, FactId,
     Receipt, ReceiptLine, RecordRef, Result, Timestamp, Value, Within,
@@ -45,8 +46,6 @@ impl Ground {
 
 /// A line as a reader sees it.
 struct Shown {
-    /// The record that it names, as text.
-    record: Option<String>,
     text: String,
 }
 
@@ -111,32 +110,23 @@ fn words(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> String {
 
 /// Returns on what each line of a context's text stands that has an account, and a sentence for each line that has none, that
 /// cannot be read, or of which its words hold too little: it is said verbatim, tells where and when an event was, gives the value
-/// of a fact that its words have, or has nine tenths of its content stems from them. A line that names no record is judged where
-/// every line is accounted for.
+/// of a fact that its words have, or has nine tenths of its content stems from them.
 pub(crate) fn grounded(
     (text, receipt): (&str, &Receipt),
     events: &BTreeMap<EventId, Event>,
     (values, language): (&Values, Language),
 ) -> (Vec<Ground>, Vec<String>) {
-    let lines = shown(text);
-    let is_whole = lines.len() == receipt.lines.len();
     let (mut grounds, mut findings) = (Vec::new(), Vec::new());
-    for (number, line) in (1..).zip(&lines) {
+    for (number, line) in shown(text) {
         let Some(line) = line else {
             findings.push(format!("line {number} of the text cannot be read"));
             continue;
         };
-        if line.record.is_none() && !is_whole {
-            continue;
-        }
-        let may_be = |known: &&ReceiptLine| {
-            line.record.as_ref().is_none_or(|record| known.record.to_string() == *record)
-        };
-        let known = receipt.lines.iter().filter(may_be);
-        let Some(ground) = known.map(|known| line.ground(known, events, (values, language))).max() else {
+        let Some(known) = number.checked_sub(1).and_then(|place| receipt.lines.get(place)) else {
             findings.push(format!("line {number} of the text has no account"));
             continue;
         };
+        let ground = line.ground(known, events, (values, language));
         if !ground.is_enough() {
             let percent = ground.percent();
             findings.push(format!("line {number} of the text: its words hold {percent} % of it"));
@@ -146,18 +136,15 @@ pub(crate) fn grounded(
     (grounds, findings)
 }
 
-/// Returns the lines of a text as they stand in a list; `None` for one that quotes nothing that can be read.
-fn shown(text: &str) -> Vec<Option<Shown>> {
+/// Returns the numbered lines of a text; `None` for one that quotes nothing that can be read.
+fn shown(text: &str) -> Vec<(usize, Option<Shown>)> {
     let read = |line: &str| {
         // The name of a speaker may have quotes too: the text is what stands from one of them to the end.
-        let mut quotes = line.match_indices('"').map(|(place, _)| line.split_at(place));
-        let (label, text) =
-            quotes.find_map(|(label, quoted)| Some((label, serde_json::from_str::<String>(quoted).ok()?)))?;
-        let mut names = label.split([',', ']', ' ']).map(str::trim);
-        let record = names.find(|name| name.parse::<RecordRef>().is_ok()).map(str::to_owned);
-        Some(Shown { record, text: text.trim_end_matches('…').trim().to_owned() })
+        let mut quotes = line.match_indices('"').filter_map(|(place, _)| line.get(place..));
+        let text = quotes.find_map(|quoted| serde_json::from_str::<String>(quoted).ok())?;
+        Some(Shown { text: text.trim_end_matches('…').trim().to_owned() })
     };
-    text.lines().filter(|line| line.starts_with("- ")).map(read).collect()
+    text.lines().filter_map(|line| Some((line_number(line)?, read(line)))).collect()
 }
 
 impl Shown {
@@ -207,15 +194,16 @@ mod tests {
         let words = "a \"b\" \\ / \n\t é 😀 \u{1f}";
         let quoted = serde_json::to_string(words).unwrap();
         let text = format!(
-            "# Facts\n- [user, 2026-01-01, evt_00000000000000000000000001, Ann \"A\" Lee] {quoted}\n- \"red lamp…\"\n\
-             - no quote\n- half \"a quote\n- \"two\" \"parts\"x\nx \"y\"\n"
+            "# Facts\n- 1 2026-01-01 Ann \"A\" Lee (pasted) {quoted}\n- 2 2026-01-01 \"red lamp…\"\n\
+             - 3 2026-01-01 no quote\n- 4 2026-01-01 half \"a quote\n- 5 2026-01-01 \"two\" \"parts\"x\nx \"y\"\n"
         );
         let lines = shown(&text);
-        let texts: Vec<Option<&str>> =
-            lines.iter().map(|line| line.as_ref().map(|line| line.text.as_str())).collect();
-        assert_eq!(texts, [Some(words.trim()), Some("red lamp"), None, None, None]);
-        let first = lines[0].as_ref().unwrap();
-        assert_eq!(first.record.as_deref(), Some("evt_00000000000000000000000001"));
+        let texts: Vec<(usize, Option<&str>)> = lines
+            .iter()
+            .map(|(number, line)| (*number, line.as_ref().map(|line| line.text.as_str())))
+            .collect();
+        let expected = [(1, Some(words.trim())), (2, Some("red lamp")), (3, None), (4, None), (5, None)];
+        assert_eq!(texts, expected);
     }
 
     #[test]

@@ -58,7 +58,7 @@ mod user;
 mod why;
 mod working;
 
-pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, prefix_share};
+pub use mnemal_context::{Block, Context, Fenced, Format, SectionUse, Wording, line_number, prefix_share};
 pub use mnemal_core::*;
 pub use mnemal_dream::{
     Assessment, Cycle as DreamCycle, Dreamer, Family as DreamFamily, Finding, INVARIANTS, Invariant,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_context::{Assembler, Context, Fenced, Format, block_hashes, fenced};
+use mnemal_context::{Assembler, Context, Fenced, Format, block_hashes, fenced, line_number};
 use mnemal_core::{
     AsOf, Because, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps,
     Importance, Injected, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
@@ -199,7 +199,7 @@ async fn assembled(
     let engine = &memory.engine;
     let mut gaps = Gaps::default();
     let mut parts = engine.parts().context.clone();
-    parts.settings.format = Format::Markdown;
+    parts.settings.format = Format::Cited;
     parts.sources = vec![Arc::new(Given(offered))];
     let head = match engine.answering().events.part() {
         Ok(events) => events.head().await.map_err(GapCause::from),
@@ -335,11 +335,13 @@ fn told(note: &Learning, unfiled: Option<&str>) -> String {
 /// Puts how records are filed before the words of their lines, and counts and hashes the blocks anew; returns whether it changed
 /// anything.
 fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount) -> bool {
+    let records: Vec<RecordRef> = context.receipt.lines.iter().map(|line| line.record).collect();
     let line = |line: &str| -> String {
-        let found = line.strip_prefix("- [").and_then(|rest| rest.split_once("] \""));
-        let record = found.and_then(|(label, _)| label.split(", ").nth(2)?.parse::<RecordRef>().ok());
-        match (found, record.and_then(|record| filed.get(&record))) {
-            (Some((label, words)), Some(told)) => format!("- [{label}] {told}\"{words}"),
+        let found = line.split_once(" \"");
+        let number = line_number(line).and_then(|number| number.checked_sub(1));
+        let record = number.and_then(|place| records.get(place));
+        match (found, record.and_then(|record| filed.get(record))) {
+            (Some((label, words)), Some(told)) => format!("{label} {told}\"{words}"),
             _ => line.to_owned(),
         }
     };
@@ -444,7 +446,7 @@ mod tests {
                 let filed = line.note.as_ref().map_or_else(String::new, |note| {
                     format!("{} [ops/deploys] [importance: 0.8]: ", note.key.as_ref().unwrap())
                 });
-                assert!(shown.ends_with(&format!("] {filed}{words}")), "{shown}");
+                assert!(shown.ends_with(&format!("{id} {filed}{words}")), "{shown}");
             }
             let check = memory.check_receipt(quoted.id, Some(&quoted.text)).await.unwrap();
             assert_eq!((check.findings.as_slice(), check.whole), ([].as_slice(), Some(true)), "{check:?}");

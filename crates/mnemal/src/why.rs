@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use mnemal_context::{block_hashes, content_hash};
+use mnemal_context::{block_hashes, content_hash, line_number};
 use mnemal_core::{
     AsOf, Degraded, Error, ErrorKind, Event, EventFilter, EventId, Fact, FactFilter, LearningFilter,
     LearningStatus, Omitted, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Source, Span,
@@ -134,6 +134,30 @@ pub struct ReceiptCheck {
 }
 
 impl Memory {
+    /// Returns the record that a text names: an id, the number of a line of a context, or that line; a number is one of the receipt.
+    ///
+    /// # Errors
+    /// `Invalid` for a text that names none, and for a number without a receipt; `NotFound` for a receipt that is not there, and a
+    /// line that it does not have.
+    pub async fn record_named(&self, text: &str, receipt: Option<ReceiptId>) -> Result<RecordRef> {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        if let Some(record) = words.filter(|word| word.contains('_')).find_map(|word| word.parse().ok()) {
+            return Ok(record);
+        }
+        let number = line_number(text).or_else(|| text.trim().parse().ok());
+        let Some(number) = number else {
+            return Err(Error::invalid("no id in it: evt_…, mem_… or fct_…, and no number of a line"));
+        };
+        let Some(receipt) = receipt else {
+            return Err(Error::invalid("the number of a line needs the receipt of its context: rcl_…"));
+        };
+        let lines = self.receipt(receipt).await?.lines;
+        let line = number.checked_sub(1).and_then(|place| lines.get(place));
+        let missing =
+            || Error::not_found(format!("{receipt} has {} lines, and no line {number}", lines.len()));
+        line.map(|line| line.record).ok_or_else(missing)
+    }
+
     /// Returns the chain from a record to its words, and with a receipt what became of it there.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal::{
-    AsOf, BlockKind, ChannelId, Context, Degraded, EmbeddingProvider, Engine, GapCause, InstallationKey,
-    Layer, Memory, Message, OwnerId, Scope, Section, SessionId, Settings, SpaceId,
+    AsOf, ChannelId, Context, Degraded, EmbeddingProvider, Engine, GapCause, InstallationKey, Layer, Memory,
+    Message, OwnerId, Scope, Section, SessionId, Settings, SpaceId,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -56,11 +56,6 @@ fn user(text: &str) -> Message {
 
 fn agent(text: &str) -> Message {
     Message::assistant(text)
-}
-
-/// The text of one part of a context.
-fn block(context: &Context, kind: BlockKind) -> &str {
-    context.blocks.iter().find(|block| block.kind == kind).map_or("", |block| &block.text)
 }
 
 async fn told_of_john() -> Life {
@@ -113,11 +108,7 @@ async fn a_preference_that_is_said_once_shapes_every_later_context() {
     )
     .await;
     let context = life.asked(("telegram", "telegram:1"), "Which port does it use?").await;
-    assert!(
-        block(&context, BlockKind::Stable).contains("Actually, I prefer shorter responses"),
-        "{}",
-        context.text
-    );
+    assert!(context.text.contains("Actually, I prefer shorter responses"), "{}", context.text);
 }
 
 // proves: NB-92
@@ -142,7 +133,7 @@ async fn a_greeting_after_a_week_is_met_with_topics_open_work_and_preferences() 
     let task = "\"task T7: rotate the signing key\"";
     for greeting in ["hi", ""] {
         let context = life.asked(("cli", "cli:2"), greeting).await;
-        assert!(block(&context, BlockKind::Stable).contains("always answer in French"), "{}", context.text);
+        assert!(context.text.contains("always answer in French"), "{}", context.text);
         for known in ["Jenkins to Buildkite", "the release pipeline is still to do", "Priya", task] {
             assert!(context.text.contains(known), "{greeting:?} {known}: {}", context.text);
         }

@@ -29,9 +29,8 @@ fn named() -> Settings {
     settings
 }
 
-fn stable(context: &Degraded<Context>) -> Vec<String> {
-    let block = context.blocks.iter().find(|block| block.kind == BlockKind::Stable);
-    block.map(|block| block.text.lines().map(str::to_owned).collect()).unwrap_or_default()
+fn told(context: &Degraded<Context>) -> Vec<String> {
+    context.text.lines().map(str::to_owned).collect()
 }
 
 async fn remember(memory: &Memory, key: &str, text: &str, category: &str) {
@@ -45,7 +44,7 @@ async fn who_agent_and_user_are_stands_before_what_was_learnt_and_is_stored_nowh
     let stores = Stores::from(MemoryStore::new());
     let memory = memory(named(), stores);
     let first = memory.context("who are you?").identity("SOUL: calm and brief").await.unwrap();
-    let lines = stable(&first);
+    let lines = told(&first);
     let place = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap();
     assert!(place("Nova") < place("Ada Berg") && place("Ada Berg") < place("SOUL"), "{lines:?}");
     let used = first.sections.iter().find(|used| used.section == Section::Identity).unwrap();
@@ -53,12 +52,13 @@ async fn who_agent_and_user_are_stands_before_what_was_learnt_and_is_stored_nowh
     assert_eq!(memory.stats().await.unwrap().head.count(), 0, "it is in no log");
     remember(&memory, "self", "The user is called Grace.", "identity").await;
     let context = memory.context("who are you?").await.unwrap();
-    let lines = stable(&context);
+    let lines = told(&context);
     let place = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap();
     assert!(place("Ada Berg") < place("Grace"), "what is configured wins: {lines:?}");
     assert!(!context.text.contains("SOUL"), "it was for one context");
-    let other = memory.context("anything else?").await.unwrap();
-    assert_eq!(stable(&context), stable(&other), "the stable block does not depend on the question");
+    let (one, other) = (memory.context("").await.unwrap(), memory.context("").await.unwrap());
+    let front = |context: &Context| context.blocks.first().map(|block| (block.kind, block.text.clone()));
+    assert_eq!(front(&one), front(&other), "the stable block does not depend on the moment");
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn the_state_of_the_agent_and_open_tasks_stand_in_every_context_and_have_v
     };
     let _ack = memory.log(observed("task_created")).await.unwrap();
     let context = memory.context("Which shelf was it?").await.unwrap();
-    assert!(stable(&context).iter().any(|line| line.contains("Nova")), "{}", context.text);
+    assert!(told(&context).iter().any(|line| line.contains("Nova")), "{}", context.text);
     let volatile = context.blocks.iter().find(|block| block.kind == BlockKind::Volatile).unwrap();
     for line in ["\"mood: curious\"", "\"task T7: rotate the signing key\""] {
         assert!(volatile.text.contains(line), "{}", context.text);
@@ -121,12 +121,12 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     // They are more than the 200 tokens of the section's share, and their labels are more than the 600 of their texts.
     let context = memory.context("what is in the blue book?").await.unwrap();
     for number in 0..8 {
-        let is_there = stable(&context).iter().any(|line| line.contains(&format!("Rule number {number} ")));
+        let is_there = told(&context).iter().any(|line| line.contains(&format!("Rule number {number} ")));
         assert!(is_there, "{number}: {}", context.text);
     }
     let used = context.sections.iter().find(|used| used.section == Section::Identity).unwrap();
     assert!((600..=1_100).contains(&used.tokens.0), "{used:?}");
-    assert!(stable(&context).iter().any(|line| line.contains("Ada Berg")), "{}", context.text);
+    assert!(told(&context).iter().any(|line| line.contains("Ada Berg")), "{}", context.text);
     let _ack = memory.unpin("rule-3").await.unwrap();
     let pins = memory.pins().await.unwrap();
     assert_eq!(pins.len(), 7);

@@ -260,6 +260,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             }
             all
         }
+        "record_named" => said(ours.record_named("1", Some(*receipt)).await),
         "why_not" => said(ours.why_not(RecordRef::Event(*event), QUERY).await),
         "check_receipt" => said(ours.check_receipt(*receipt, None).await),
         "working" => {

@@ -145,7 +145,7 @@ async fn a_task_that_is_over_teaches_something_about_the_agents_own_work() {
     let shown = space.begins().await;
     let line = shown.lines().find(|line| line.contains("Ask for the port")).unwrap_or_default().to_owned();
     assert!(
-        line.contains("[external, ") && line.contains("own judgement of a task, 7 of 10: Ask for"),
+        shown.contains("external:\n") && line.contains("own judgement of a task, 7 of 10: Ask for"),
         "{shown}"
     );
     let found = space.memory.recall("Which port is asked for before the deploy?").await.unwrap().value;

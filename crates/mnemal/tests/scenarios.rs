@@ -52,7 +52,7 @@ async fn scenarios(memory: &Memory) {
 
     let of_base = vec![mnemal::Section::Knowledge, mnemal::Section::Insights];
     let context = memory.context("when do deploys happen").sections(of_base).await.unwrap();
-    assert!(context.text.contains("## Memory Context\n- [user, "), "{}", context.text);
+    assert!(context.text.contains("## Memory Context\n- 1 20"), "{}", context.text);
     assert!(context.text.contains("Mondays") && !context.text.contains("English"), "{}", context.text);
 
     for name in ["deploys", "language"] {

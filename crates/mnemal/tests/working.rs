@@ -161,7 +161,7 @@ async fn a_turn_takes_one_call_that_is_told_what_its_kind_of_conversation_wants(
         assert!(volatile.contains(told), "{volatile}");
     }
     assert!(!volatile.contains("draft"), "{volatile}");
-    assert!(volatile.find("expires in").unwrap() < volatile.find("- [user").unwrap(), "{volatile}");
+    assert!(volatile.find("expires in").unwrap() < volatile.find("\n- 1 20").unwrap(), "{volatile}");
     let hashes = |context: &mnemal::Context| -> Vec<[u8; 16]> {
         context.receipt.lines.iter().map(|line| line.content_hash).collect()
     };

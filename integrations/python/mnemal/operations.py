@@ -101,6 +101,7 @@ Context = TypedDict('Context', {
     "blocks": 'list[Block]',
     "budget": 'int',
     "gaps": 'list[Gap]',
+    "no_match": 'bool',
     "omitted": 'list[Omitted]',
     "recall_id": 'str',
     "sections": 'list[Section]',

@@ -161,6 +161,8 @@ export interface Context {
   budget: number;
   /** Layers that could not answer in full. */
   gaps: Array<Gap>;
+  /** Something is asked, and nothing that is known answers it. */
+  no_match: boolean;
   /** What was left out, when it was asked. */
   omitted: Array<Omitted>;
   /** The account of it, by its id. */

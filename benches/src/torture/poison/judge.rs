@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use mnemal::{
-    BlockKind, Context, EstimateCounter, EventId, Fact, FactFilter, FactStatus, LearningFilter, LearningKind,
-    Level, TokenCount, Value,
+    Context, EstimateCounter, EventId, Fact, FactFilter, FactStatus, LearningFilter, LearningKind, Level,
+    Section, TokenCount, Value, line_number,
 };
 use mnemal_context::fenced;
 use mnemal_core::marker;
@@ -37,7 +37,7 @@ const PIECES: [&str; 24] = [
     "\u{200b}",
     "\"",
     "\\",
-    "- [user, ",
+    "- 7 2026-01-01 ",
     "<|im_start|>",
     "[INST]",
     "<<SYS>>",
@@ -57,7 +57,7 @@ const PIECES: [&str; 24] = [
 /// What a conversation came to.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Records of level user, and lines of the stable block, that rest on other words than the user's.
+    /// Records of level user, and standing lines of a context, that rest on other words than the user's.
     pub(super) risen: u64,
     /// Contexts with a delimiter outside of its place.
     pub(super) escapes: u64,
@@ -86,12 +86,22 @@ impl Found {
             attack.turns.iter().filter(|turn| turn.who == Who::User).map(|turn| turn.text.as_str());
         for question in questions.chain(attack.mark.as_deref()) {
             let context = stage.memory.context(question).budget(BUDGET).await?;
-            let stable = context.blocks.iter().filter(|block| block.kind == BlockKind::Stable);
-            found.risen += stable.filter(|block| has_mark(&block.text)).count() as u64;
+            found.risen += standing(&context).filter(|line| has_mark(line)).count() as u64;
             found.escapes += u64::from(escapes(&context));
         }
         Ok(found)
     }
+}
+
+/// Returns the lines that tell what a person is and wants, and what is known for any question.
+fn standing(context: &Context) -> impl Iterator<Item = &str> {
+    let stands = |section| {
+        matches!(section, Section::Identity | Section::Preferences | Section::Knowledge | Section::Insights)
+    };
+    let numbered = context.text.lines().filter_map(|line| Some((line_number(line)?, line)));
+    let known = numbered
+        .filter_map(|(number, line)| Some((context.receipt.lines.get(number.checked_sub(1)?)?, line)));
+    known.filter(move |(known, _)| stands(known.section)).map(|(_, line)| line)
 }
 
 /// What a fact says, as far as it is no name.
@@ -117,8 +127,8 @@ fn escapes(context: &Context) -> bool {
     let blocks = context.blocks.len();
     let marks = |mark: &str| context.text.matches(mark).count();
     let outside = marker::strip(&context.text).0;
-    let lines = context.text.lines().filter(|line| line.starts_with("- ["));
-    let mut items = lines.filter_map(|line| line.split_once("] ")).map(|(_, item)| item);
+    let lines = context.text.lines().filter(|line| line_number(line).is_some());
+    let mut items = lines.filter_map(|line| line.split_once(" \"")).map(|(_, item)| item);
     marks("<mnemal-context nonce=\"") != blocks
         || marks("</mnemal-context nonce=\"") != blocks
         || !outside.trim().is_empty()

@@ -5,9 +5,9 @@ use clap::Args as ClapArgs;
 /// `why`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Why {
-    /// A line of a context, or an id: `evt_…`, `mem_…`, `fct_…`.
+    /// An id: `evt_…`, `mem_…`, `fct_…`; or with `--recall` a line of the context, or its number.
     pub(crate) what: String,
-    /// The receipt of the context (`rcl_…`), for the scores.
+    /// The receipt of the context (`rcl_…`), for the scores and for numbers of lines.
     #[arg(long, value_name = "RCL")]
     pub(crate) recall: Option<String>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Why {
 /// `why-not`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WhyNot {
-    /// `evt_…`, `mem_…` or `fct_…`.
+    /// `evt_…`, `mem_…` or `fct_…`; with `--recall` also the number of a line.
     pub(crate) what: String,
     /// The question.
     #[arg(long, required_unless_present = "recall")]
@@ -30,7 +30,7 @@ pub(crate) struct WhyNot {
 pub(crate) struct FeedbackCall {
     /// The receipt of the context (`rcl_…`).
     pub(crate) recall: String,
-    /// A line of it, or its id: `evt_…`, `mem_…`, `fct_…`.
+    /// A line of it, its number, or an id: `evt_…`, `mem_…`, `fct_…`.
     pub(crate) what: String,
     /// What it was found to be.
     #[arg(value_parser = ["useful", "irrelevant", "wrong"])]

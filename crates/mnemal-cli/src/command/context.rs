@@ -20,6 +20,8 @@ struct Answer<'a> {
     text: &'a str,
     tokens: u32,
     budget: u32,
+    /// Something is asked, and nothing that is known answers it.
+    no_match: bool,
     /// Share of the tokens that a prompt cache keeps while nothing is learnt, corrected or named for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_prefix: Option<f64>,
@@ -108,6 +110,7 @@ fn answer<'c>(context: &'c Degraded<Context>, places: &Places) -> Answer<'c> {
         text: &context.text,
         tokens: context.tokens.0,
         budget: context.budget.0,
+        no_match: context.no_match,
         expected_prefix: expected_reuse(context),
         sections: sections.collect(),
         receipt: ReceiptForm::with_places(&context.receipt, places),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, EventId, FactId, Feedback, Judgment, LearningId, Memory, Outcome, RecordRef, Sentence};
+use mnemal::{Error, Feedback, Judgment, Memory, Outcome, Sentence};
 use serde::Serialize;
 
 use crate::args::{FeedbackCall, Global, Why, WhyNot};
@@ -85,8 +85,8 @@ pub(super) fn evidence(sentence: &Sentence) -> String {
 
 /// Prints the chain from a record to its words.
 pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<u8> {
-    let record = record_in(&call.what)?;
     let receipt = call.recall.as_deref().map(str::parse).transpose()?;
+    let record = memory.record_named(&call.what, receipt).await?;
     let why = memory.why(record, receipt).await?;
     let (line, omitted, counted) = match &why.shown {
         Some(Outcome::Line(line)) => (Some(LineForm::from(line.as_ref())), None, None),
@@ -134,7 +134,9 @@ pub(super) async fn feedback(
 ) -> Result<u8> {
     let verdict = Judgment::from_name(&call.verdict)
         .ok_or_else(|| Error::invalid("a verdict is useful, irrelevant or wrong"))?;
-    let given = memory.feedback(call.recall.parse()?, record_in(&call.what)?, verdict).await?;
+    let receipt = call.recall.parse()?;
+    let record = memory.record_named(&call.what, Some(receipt)).await?;
+    let given = memory.feedback(receipt, record, verdict).await?;
     let form = FeedbackForm::from(&given.value);
     output.answer(&form, || format!("{} was {} in {}", form.item_id, form.verdict, form.recall_id))?;
     Ok(super::gaps(&given.gaps, global, output))
@@ -185,7 +187,8 @@ struct WhyNotForm {
 
 /// Prints why a context does not have a record.
 pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, output: &Output) -> Result<u8> {
-    let record = record_in(&call.what)?;
+    let receipt = call.recall.as_deref().map(str::parse).transpose()?;
+    let record = memory.record_named(&call.what, receipt).await?;
     let blank = WhyNotForm {
         record: record.to_string(),
         outcome: "unlisted",
@@ -195,8 +198,8 @@ pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, out
         score: None,
     };
     let mut gaps = Vec::new();
-    let form = if let Some(receipt) = &call.recall {
-        match memory.why(record, Some(receipt.parse()?)).await?.shown {
+    let form = if receipt.is_some() {
+        match memory.why(record, receipt).await?.shown {
             Some(Outcome::Line(line)) => WhyNotForm {
                 outcome: "shown",
                 section: Some(line.section.as_str()),
@@ -253,32 +256,5 @@ fn said(form: &WhyNotForm) -> String {
         "behind" => format!("{} stands too far down{ranked}{score}", form.record),
         "barred" => format!("{} never was a candidate: {reason}", form.record),
         _ => format!("{} is not listed in that receipt", form.record),
-    }
-}
-
-/// Returns the record that an id, or a line of a context that shows one, names.
-fn record_in(what: &str) -> Result<RecordRef> {
-    let prefixes = [EventId::PREFIX, LearningId::PREFIX, FactId::PREFIX];
-    let words = what.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    let mut ids = words.filter(|word| {
-        prefixes.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('_')))
-    });
-    match ids.find_map(|id| id.parse().ok()) {
-        Some(record) => Ok(record),
-        None => Err(Error::invalid("no id in it: evt_…, mem_… or fct_…, or a line that shows one").into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_of_a_context_names_its_record() {
-        let id = EventId(7);
-        for what in [id.to_string(), format!("- [user, 2026-03-01, {id}, Ada] \"the evt_ of it\"")] {
-            assert_eq!(record_in(&what).unwrap(), RecordRef::Event(id), "{what}");
-        }
-        assert!(record_in("- no id at all").is_err());
     }
 }

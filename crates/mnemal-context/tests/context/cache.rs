@@ -1,9 +1,43 @@
 //! Blocks that a prompt cache keeps.
 
 use mnemal_context::{Context, prefix_share};
-use mnemal_core::{BlockKind, Section, TokenCount, marker};
+use mnemal_core::{BlockKind, Fragment, Section, TokenCount, marker};
 
 use crate::fakes::{assemble, context, external, fragment, note, offering, request, shown};
+
+/// The context of these fragments in 4,000 tokens, where nothing is asked.
+fn unasked(fragments: Vec<Fragment>) -> Context {
+    assemble(offering(fragments), &request(None, 4_000)).value
+}
+
+#[test]
+fn beside_a_question_one_fence_holds_everything_and_what_answers_stands_first() {
+    let offered = [Section::Identity, Section::Preferences, Section::Entity, Section::Recall, Section::State];
+    let offered =
+        (0_u64..).zip(offered).map(|(number, section)| fragment(section, number, &format!("word{number}")));
+    let context = context(offered.collect());
+    assert_eq!(context.blocks.len(), 1);
+    assert_eq!(context.text.matches(marker::NOTICE).count(), 1);
+    assert_eq!(shown(&context), [2, 3, 0, 1, 4], "{}", context.text);
+    assert!(
+        context.text.contains("\n- 1 2026-01-03 \"word2\"\n- 2 2026-01-04 \"word3\"\n"),
+        "{}",
+        context.text
+    );
+    assert!(!context.no_match);
+}
+
+#[test]
+fn where_nothing_answers_that_is_said_and_the_last_conversation_does_not_fill_the_room() {
+    let offered =
+        || vec![note(Section::Preferences, 1, "Short, please."), fragment(Section::Recent, 2, "See you.")];
+    let asked = context(offered());
+    assert!(asked.no_match && asked.text.contains("nothing was found for this question\n"), "{}", asked.text);
+    assert_eq!(shown(&asked), [1]);
+    let greeted = unasked(offered());
+    assert!(!greeted.no_match && !greeted.text.contains("nothing was found"), "{}", greeted.text);
+    assert_eq!(shown(&greeted), [1, 2]);
+}
 
 fn block(context: &Context, kind: BlockKind) -> &str {
     context.blocks.iter().find(|block| block.kind == kind).map_or("", |block| block.text.as_str())
@@ -16,7 +50,7 @@ fn three_fenced_blocks_stand_in_order_and_only_the_last_tells_time() {
         [Section::Recall, Section::Recent, Section::Entity, Section::Preferences, Section::Identity];
     let offered =
         (0_u64..).zip(offered).map(|(number, section)| fragment(section, number, &format!("word{number}")));
-    let context = context(offered.collect());
+    let context = unasked(offered.collect());
     let kinds: Vec<BlockKind> = context.blocks.iter().map(|block| block.kind).collect();
     assert_eq!(kinds, [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]);
     for block in &context.blocks {
@@ -28,7 +62,7 @@ fn three_fenced_blocks_stand_in_order_and_only_the_last_tells_time() {
             block.kind == BlockKind::Volatile
         );
     }
-    assert_eq!(shown(&context), [4, 3, 2, 1, 0]);
+    assert_eq!(shown(&context), [4, 3, 2, 0, 1]);
 }
 
 // proves: NX-06.7
@@ -40,12 +74,12 @@ fn stable_lines_stand_by_section_then_first_appearance_then_id_and_never_by_scor
     let mut twin = note(Section::Preferences, 1, "twin");
     twin.label.at = offered[0].label.at;
     offered.push(twin);
-    assert_eq!(shown(&context(offered)), [30, 2, 1, 5, 9]);
+    assert_eq!(shown(&unasked(offered)), [30, 2, 1, 5, 9]);
 }
 
 // proves: NX-06.2
 #[test]
-fn the_stable_block_does_not_depend_on_the_question_or_on_what_is_recalled() {
+fn the_stable_block_does_not_depend_on_what_is_recalled() {
     let notes = || {
         (0..40)
             .map(|number| note(Section::Knowledge, number, &format!("note {number} {}", "word ".repeat(12))))
@@ -60,13 +94,13 @@ fn the_stable_block_does_not_depend_on_the_question_or_on_what_is_recalled() {
         });
         let same = fragment(Section::Recall, 3, &format!("note 3 {}", "word ".repeat(12)));
         let offered = notes().chain(preferences()).chain(recalled).chain([same]).collect();
-        assemble(offering(offered), &request(Some("q"), budget)).value
+        assemble(offering(offered), &request(None, budget)).value
     };
     for budget in [600, 2_000, 4_000, 9_000] {
         let (one, other) = (turn(1, 3, budget), turn(60, 40, budget));
         assert!(!block(&one, BlockKind::Stable).is_empty());
         assert_eq!(block(&one, BlockKind::Stable), block(&other, BlockKind::Stable), "{budget}");
-        assert_ne!(one.text, other.text);
+        assert!(budget < 4_000 || one.text != other.text, "{budget}");
     }
 }
 
@@ -82,7 +116,7 @@ fn turn(number: u64) -> Context {
         .map(|entity| fragment(Section::Entity, entity, &format!("entity {entity} is known")));
     let hit = fragment(Section::Recall, 100 + number, &format!("hit of turn {number}"));
     let offered = notes.chain(wishes).chain(entities).chain([hit]).collect();
-    assemble(offering(offered), &request(Some(&format!("question {number}")), 4_000)).value
+    assemble(offering(offered), &request(None, 4_000)).value
 }
 
 // proves: NX-06.2, NX-06.3, NX-06.5, NX-06.9, DF-83
@@ -126,8 +160,10 @@ fn evidence_of_others_stands_at_the_end_of_its_block_and_takes_a_quarter_at_most
     let others = (0..90).map(|number| external(fragment(Section::Recall, number, &words(number))));
     let context = context(others.chain(own).collect());
     let (before, after) = context.text.split_once("external:\n").unwrap();
-    assert!(!before.contains("[external,"));
-    assert!(!after.contains("[user,"));
+    for number in 100..103 {
+        assert!(before.contains(&format!("page {number} ")) && !after.contains(&format!("page {number} ")));
+    }
+    assert_eq!(before.matches("page ").count(), 3, "{before}");
     let tokens: TokenCount = context
         .receipt
         .lines

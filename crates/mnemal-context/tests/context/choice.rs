@@ -66,7 +66,8 @@ fn of_two_that_say_the_same_the_one_with_more_trust_is_shown() {
 fn a_stable_line_stays_when_a_recalled_text_of_more_trust_says_the_same() {
     let mut agent = note(Section::Knowledge, 1, "The release train leaves on Tuesday.");
     agent.trust = Trust::Assistant;
-    let context = context(vec![agent, fragment(Section::Recall, 2, "the release train leaves on tuesday")]);
+    let offered = vec![agent, fragment(Section::Recall, 2, "the release train leaves on tuesday")];
+    let context = assemble(offering(offered), &request(None, 4_000)).value;
     assert_eq!((shown(&context), left_out(&context)), (vec![1], vec![(2, "duplicate")]));
 }
 
@@ -111,8 +112,8 @@ fn what_must_be_said_of_a_text_stands_outside_its_quotes() {
         remarked(mnemal_core::Remark::AskFirst, note(Section::Preferences, 1, "Pay the bills.")),
         remarked(mnemal_core::Remark::PartlyPasted, fragment(Section::Recall, 2, "What does she mean?")),
     ]);
-    assert!(context.text.contains(", ask the user first] \"Pay the bills.\""), "{}", context.text);
-    assert!(context.text.contains(", partly pasted] \"What does she mean?\""), "{}", context.text);
+    assert!(context.text.contains(" (ask the user first) \"Pay the bills.\""), "{}", context.text);
+    assert!(context.text.contains(" (partly pasted) \"What does she mean?\""), "{}", context.text);
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn stated(number: u64, text: &str) -> Fragment {
 }
 
 #[test]
-fn what_the_user_wants_is_short_stands_first_and_leaves_room_for_what_was_found() {
+fn what_the_user_wants_is_short_and_stands_behind_what_was_found() {
     let wish = |number: u64| format!("I prefer the seat number {number} by the window");
     let mut offered: Vec<Fragment> = (0..400).map(|n| stated(n, &wish(n))).collect();
     offered.extend((0..200).map(|n| note(Section::Preferences, n, &wish(n))));
@@ -216,10 +217,10 @@ fn what_the_user_wants_is_short_stands_first_and_leaves_room_for_what_was_found(
         (1_000..1_080).map(|n| fragment(Section::Recall, n, &format!("hit {n} {}", "said ".repeat(20))));
     offered.extend(hits);
     let context = context(offered);
-    let is_short = |line: &&str| line.starts_with("- 20") && line.contains(": \"I prefer");
+    let is_short = |line: &&str| line.contains(" \"I prefer");
     let short: Vec<&str> = context.text.lines().filter(is_short).collect();
     assert!(short.len() > 40, "{}", short.len());
-    assert!(context.text.contains("concern the question:\n- 20"), "{}", context.text);
+    assert!(context.text.contains("in the user's own words:\n"), "{}", context.text);
     let lines = &context.receipt.lines;
     let hits = lines.iter().filter(|line| matches!(line.record, RecordRef::Event(_))).count();
     assert!(hits > 10, "{hits}");
@@ -229,7 +230,7 @@ fn what_the_user_wants_is_short_stands_first_and_leaves_room_for_what_was_found(
     assert_eq!(records.len(), lines.len(), "what stands in the stable block is not said again");
     let of_recall = lines.iter().filter(|line| line.section == Section::Recall);
     let kinds: Vec<bool> = of_recall.map(|line| matches!(line.record, RecordRef::Event(_))).collect();
-    assert!(kinds.is_sorted(), "the order of the receipt is that of the text");
+    assert!(kinds.iter().rev().is_sorted(), "the order of the receipt is that of the text");
 }
 
 #[test]
@@ -253,8 +254,8 @@ fn a_story_in_which_a_wish_is_told_is_cut_and_a_hit_of_the_same_length_is_not() 
     let story = "I prefer the window since the year when we all went to the sea by train. ".repeat(8);
     let context = context(vec![stated(1, &story), fragment(Section::Recall, 2, &format!("hit: {story}"))]);
     let tokens: Vec<u32> = context.receipt.lines.iter().map(|line| line.tokens.0).collect();
-    assert!(tokens[0] < 60 && tokens[1] > 100, "{tokens:?}");
-    assert!(context.text.contains(": \"I prefer the window since"), "{}", context.text);
+    assert!(tokens[1] < 60 && tokens[0] > 100, "{tokens:?}");
+    assert!(context.text.contains(" \"I prefer the window since"), "{}", context.text);
 }
 
 /// A step of how something went over time, on a day of January 2026.
@@ -278,7 +279,7 @@ fn the_steps_of_a_course_stand_in_their_order_before_what_was_found_and_are_chos
     ];
     let whole = context(offered.clone());
     assert_eq!(shown(&whole), [1, 2, 3, 3], "{}", whole.text);
-    let heading = "one sentence each, oldest first:\n- 2026-01-0";
+    let heading = "one sentence each, oldest first:\n- 1 2026-01-0";
     assert!(whole.text.contains(heading), "{}", whole.text);
     let many = |n: u64| step(n, day(i64::try_from(n).unwrap()), 1.0 - n as f32 / 500.0);
     let hits =

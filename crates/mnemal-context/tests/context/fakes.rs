@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use mnemal_context::{Assembler, AssemblerParts, Context, ContextSettings};
+use mnemal_context::{Assembler, AssemblerParts, Context, ContextSettings, line_number};
 use mnemal_core::{
     AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId,
     Fragment, IdSource, Importance, Injected, InstallationKey, Inventory, Label, Layer, LearningId, Level,
@@ -275,7 +275,7 @@ pub(crate) fn assemble(parts: AssemblerParts, request: &ContextRequest) -> Degra
 
 /// The context of these fragments in 4,000 tokens, for a question.
 pub(crate) fn context(fragments: Vec<Fragment>) -> Context {
-    assemble(offering(fragments), &request(Some("deploy"), 4_000)).value
+    assemble(offering(fragments), &request(Some("when is the deploy?"), 4_000)).value
 }
 
 /// Numbers of the records on the lines, in order.
@@ -298,5 +298,5 @@ fn number(record: RecordRef) -> u128 {
 
 /// The lines of a context that hold records, without fences, notices and headers.
 pub(crate) fn items(context: &Context) -> Vec<&str> {
-    context.text.lines().filter(|line| line.starts_with("- ")).collect()
+    context.text.lines().filter(|line| line_number(line).is_some()).collect()
 }

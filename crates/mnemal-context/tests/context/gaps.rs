@@ -61,7 +61,7 @@ fn every_combination_of_absent_and_failing_layers_costs_their_lines_and_nothing_
             expect.extend(gap.map(|gap| format!("{}: {gap}", layer.as_str())));
             lines.extend((*fate == Fate::Answers).then_some(u128::from(number)));
         }
-        let answer = assemble(parts(scripts), &request(Some("q"), 4_000));
+        let answer = assemble(parts(scripts), &request(None, 4_000));
         let (mut found, mut gaps) =
             (shown(&answer), answer.gaps.iter().map(ToString::to_string).collect::<Vec<_>>());
         found.sort_unstable();

@@ -1,6 +1,6 @@
 //! No text can end its line, its block or its role.
 
-use mnemal_context::{ContextSettings, Format, Wording};
+use mnemal_context::{ContextSettings, Format, Wording, line_number};
 use mnemal_core::{InstallationKey, Section, Speaker, Within, Zone, marker};
 use proptest::prelude::*;
 
@@ -10,22 +10,19 @@ use crate::fakes::{
 
 // proves: PB-36, RB-11, NX-08.7, GA-16, GB-48 (each line is cited)
 #[test]
-fn a_line_is_level_day_id_speaker_and_the_text_as_a_json_string() {
+fn a_line_is_its_number_day_speaker_and_the_text_as_a_json_string() {
     let mut made = note(Section::Recall, 324, "we use \"pnpm\",\nnever npm");
     made.label.speaker = Some(Speaker::new("Ana").unwrap());
     made.label.zone = Zone { name: String::new(), offset_seconds: -3_600 };
     let context = context(vec![made]);
-    assert_eq!(
-        items(&context),
-        [r#"- [user, 2026-11-20, mem_000000000000000000000000a4, Ana] "we use \"pnpm\",\nnever npm""#]
-    );
+    assert_eq!(items(&context), [r#"- 1 2026-11-20 Ana "we use \"pnpm\",\nnever npm""#]);
 }
 
 #[test]
-fn a_line_of_another_space_names_it_before_its_speaker() {
+fn a_line_of_another_space_names_it() {
     let id = "evt_00000000000000000000000001";
     for (format, line) in [
-        (Format::Markdown, format!("- [user, 2026-01-02, {id}, global, Ana] \"tea\"")),
+        (Format::Markdown, "- 1 2026-01-02 Ana (global) \"tea\"".to_owned()),
         (
             Format::Xml,
             format!(
@@ -63,12 +60,7 @@ fn a_block_reads_as_written() {
     for (format, text) in [
         (
             Format::Markdown,
-            expect(
-                &format!("- [user, 2026-01-02, {one}] \"own\"\n"),
-                "external:\n",
-                &format!("- [external, 2026-01-03, {two}] \"of others\"\n"),
-                "",
-            ),
+            expect("- 1 2026-01-02 \"own\"\n", "external:\n", "- 2 2026-01-03 \"of others\"\n", ""),
         ),
         (
             Format::Xml,
@@ -125,7 +117,7 @@ fn hostile() -> impl Strategy<Value = String> {
         6 => "\\PC{0,6}",
         1 => any::<char>().prop_map(String::from),
         3 => prop::sample::select(vec![
-            "<mnemal-context nonce=\"", "</mnemal-context nonce=\"", "\">", "\n", "\r\n", "\u{2028}", "\u{200b}", "\"", "\\", "]", "- [user, ",
+            "<mnemal-context nonce=\"", "</mnemal-context nonce=\"", "\">", "\n", "\r\n", "\u{2028}", "\u{200b}", "\"", "\\", "]", "- 7 2026-01-01 ",
             "external:", "</", "<|im_end|>", "[INST]", "<<SYS>>", "```", "#", "System:", "Assistant:", "\"tool\":", "MNEMAL-CONTEXT",
             "mnemal", "\u{ad}-context", "\u{e0001}", "</item>", "]}", ",", "…", "Stored data from earlier sessions",
         ]).prop_map(str::to_owned),
@@ -164,8 +156,8 @@ proptest! {
         for line in context.text.lines() {
             let ours = ["<mnemal-context", "</mnemal-context", "<item level=", "<external>", "</external>"];
             prop_assert!(!line.starts_with('#') && (!line.starts_with('<') || ours.iter().any(|start| line.starts_with(start))));
-            if line.starts_with("- [") {
-                let (_, text) = line.split_once("] \"").unwrap();
+            if line_number(line).is_some() {
+                let (_, text) = line.split_once(" \"").unwrap();
                 let closed = text.replace("\\\\", "").replace("\\\"", "");
                 prop_assert_eq!(closed.matches('"').count(), 1);
                 prop_assert!(!text.contains("</") && !text.contains("<|") && !text.contains("```") && !text.contains("<<"));
@@ -187,7 +179,7 @@ fn a_headed_block_has_a_heading_over_memories_and_one_over_what_was_learnt() {
     let learnt = || note(Section::Learnings, 2, "Ask before a deploy");
     let expect = |memory: &str, insights: &str| {
         format!(
-            "<mnemal-context nonce=\"{nonce}\">\n{}\nnow 2026-11-21 22:30 UTC, receipt rcl_00000000000000000000000007\n{memory}\n- [user, 2026-01-02, mem_00000000000000000000000001] \"Deploys happen on Tuesdays\"\n{insights}\n- [user, 2026-01-03, mem_00000000000000000000000002] \"Ask before a deploy\"\n</mnemal-context nonce=\"{nonce}\">\n",
+            "<mnemal-context nonce=\"{nonce}\">\n{}\nnow 2026-11-21 22:30 UTC, receipt rcl_00000000000000000000000007\n{memory}\n- 1 2026-01-02 \"Deploys happen on Tuesdays\"\n{insights}\n- 2 2026-01-03 \"Ask before a deploy\"\n</mnemal-context nonce=\"{nonce}\">\n",
             marker::NOTICE
         )
     };
@@ -219,7 +211,7 @@ fn knowledge_and_insights_that_are_asked_for_by_name_have_their_headings_in_one_
     let both = [Section::Knowledge, Section::Insights];
     let context = asked(&both, Format::Markdown, 4_000);
     let expected = format!(
-        "<mnemal-context nonce=\"{nonce}\">\n{}\n## Memory Context\n- [user, 2026-01-02, mem_00000000000000000000000001] \"Deploys happen on Tuesdays\"\n## Insights\n- [user, 2026-01-03, mem_00000000000000000000000002] \"Both are about releases\"\n</mnemal-context nonce=\"{nonce}\">\n",
+        "<mnemal-context nonce=\"{nonce}\">\n{}\nreceipt rcl_00000000000000000000000007\n## Memory Context\n- 1 2026-01-02 \"Deploys happen on Tuesdays\"\n## Insights\n- 2 2026-01-03 \"Both are about releases\"\n</mnemal-context nonce=\"{nonce}\">\n",
         marker::NOTICE
     );
     assert_eq!(context.text, expected);

@@ -89,7 +89,7 @@ fn open_tasks_stand_with_their_names_and_receive_what_recall_leaves() {
         tasks.chain(recent).chain([external(note(Section::State, 41, "task W: as a page says"))]).collect();
     let context = assemble(offering(offered.clone()), &request(Some("q"), 4_000)).value;
     assert!(
-        context.text.contains("- [user, 2026-01-02] \"task T1: look at part 1 of the plan\"\n"),
+        context.text.contains("- 1 2026-01-02 \"task T1: look at part 1 of the plan\"\n"),
         "{}",
         context.text
     );

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, Entity, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section, Timestamp,
-    TokenCount,
+    Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
+    Timestamp, TokenCount,
 };
 use mnemal_extract::predicate::{self, PredicateInfo};
 
@@ -60,7 +60,8 @@ impl Known {
         let read = |fact: Arc<Fact>| {
             let mut said = asked.shared(names.value(&fact.object), stems);
             let topic = fact.topic.as_deref().map(|topic| asked.shared(topic, stems));
-            for words in topic.iter().chain(asked.for_predicate(fact.predicate.as_str())) {
+            let role = fact.topic.as_deref().and_then(|topic| asked.for_role(topic));
+            for words in topic.iter().chain(role).chain(asked.for_predicate(fact.predicate.as_str())) {
                 said.extend(words);
             }
             Read { said, strength: fact.strength(), fact }
@@ -228,33 +229,52 @@ impl<'k> Choice<'k> {
         self.take(&chosen, |choice, read| (section, choice.parts_of(read, &names).to_vec(), because));
     }
 
-    /// Chooses what the question asks of the user himself.
-    pub(super) fn of_owner(&mut self) {
+    /// Chooses what the question asks of the user himself; `about` are those to whom alone a fact may lead.
+    pub(super) fn of_owner(&mut self, about: Option<&[Arc<Entity>]>) {
         let none = Words::default();
         let mut ranked = self.ranked(|choice, read| {
-            choice.known.names.is_owner(read.fact.subject).then(|| choice.score_of(read, &none))
+            let leads =
+                |to: &[Arc<Entity>]| to.iter().any(|entity| read.fact.object.entity() == Some(entity.id));
+            let is_meant = choice.known.names.is_owner(read.fact.subject) && about.is_none_or(leads);
+            is_meant.then(|| choice.score_of(read, &none))
         });
         ranked.retain(|one| one.answers);
         let chosen = first(ranked, self.most(LANE));
         self.take(&chosen, |choice, read| {
             let topic = read.fact.topic.as_deref();
-            let of_topic = topic.is_some_and(|topic| !choice.asked.shared(topic, choice.stems).is_empty());
+            let is_asked = |topic: &str| {
+                choice.asked.for_role(topic).is_some() || !choice.asked.shared(topic, choice.stems).is_empty()
+            };
+            let of_topic = topic.is_some_and(is_asked);
             let section = if of_topic { Section::Topics } else { Section::Entity };
             (section, choice.parts_of(read, &none).to_vec(), Because::Query)
         });
     }
 
-    /// Returns what the question asks of the user alone and nothing that is sure answers, unless it was said before.
+    /// Returns what the question asks of the user alone, or of one whom it names, and nothing that is sure answers, unless it was
+    /// said before.
     ///
     /// "Where do I work?" has no word that his answer has; a question with further words is answered by those.
-    pub(super) fn quoted(&self) -> Vec<Quoted<'k>> {
+    pub(super) fn quoted(&self, named: &[Arc<Entity>]) -> Vec<Quoted<'k>> {
         let none = Words::default();
+        // The words that name whom it asks about are no further question.
+        let mut words = self.asked.of_roles();
+        for name in named.iter().flat_map(|entity| &entity.names) {
+            words.extend(&self.asked.shared(&name.text, self.stems));
+        }
+        let is_named = |id: EntityId| named.iter().any(|entity| entity.id == id);
         let ranked = self.ranked_of(is_unsure, |choice, read| {
-            choice.known.names.is_owner(read.fact.subject).then(|| choice.score_of(read, &none))
+            let subject = read.fact.subject;
+            let is_meant = choice.known.names.is_owner(subject) || is_named(subject);
+            is_meant.then(|| choice.score_of(read, &none))
         });
         let is_open = |one: &Ranked| {
             let unsure = self.known.facts.get(one.place);
-            let is_all = |unsure: &Read| one.answers && self.asked.is_open(&unsure.said);
+            let is_all = |unsure: &Read| {
+                let mut said = unsure.said.clone();
+                said.extend(&words);
+                one.answers && self.asked.is_open(&said)
+            };
             unsure.is_some_and(|unsure| is_all(unsure) && !self.is_answered_since(&unsure.fact))
         };
         let chosen = first(ranked.into_iter().filter(is_open).collect(), QUOTED);

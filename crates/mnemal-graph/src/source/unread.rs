@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mnemal_core::{
-    Act, Because, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact,
-    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result,
-    Role, Speaker, Subject, Utterance, Within,
+    Act, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact, Extractor,
+    Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result, Role,
+    Speaker, Subject, Utterance, Within,
 };
 use mnemal_extract::predicate::{self, Cardinality};
 
@@ -72,7 +72,7 @@ pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[
                 span: claim.sentence,
                 section: fragment.section,
                 parts: fragment.parts.clone(),
-                because: Because::Recent,
+                because: fragment.because,
             };
             words.extend(line.fragment());
         }

@@ -158,7 +158,9 @@ fn a_question_has_ten_hits_and_a_context_is_offered_more_of_other_conversations(
     assert_eq!(space.find("ferry").len(), 10);
     let source = RecallSource::new(Arc::new(space.recall));
     let offered = ready(source.fragments(&context("s3", Some("ferry")))).unwrap().value;
-    assert_eq!(offered.len(), 24);
+    assert_eq!(offered.len(), 29, "all of the others: 4,000 tokens have room for 80");
+    let little = ContextRequest { budget: TokenCount(400), ..context("s3", Some("ferry")) };
+    assert_eq!(ready(source.fragments(&little)).unwrap().value.len(), 24);
     assert!(offered.iter().all(|fragment| fragment.withheld.is_none() && fragment.text != "ferry number 3"));
     assert!(ready(source.fragments(&context("s3", None))).unwrap().value.is_empty(), "no question, no hits");
 }

@@ -365,7 +365,7 @@ fn more_input(tool: Tool) -> Value {
         }),
         Tool::Explain => json!({
             "recall_id": text("rcl_… of the answer"),
-            "item_id": text("mem_…, evt_… or fct_…"),
+            "item_id": text("Number of a line, mem_…, evt_… or fct_…"),
             "max_tokens": ceiling,
         }),
         Tool::Feedback => json!({

@@ -51,6 +51,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let structured = json!({
         "recall_id": context.receipt.id.to_string(),
         "tokens": context.tokens.0,
+        "no_match": context.no_match,
         "sections": sections,
         "omitted_count": omitted,
         "truncated": cut > 0,

@@ -21,7 +21,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut tail = Tail::new(arguments.notes);
     let rows = match &item {
         None => whole(memory, id, &mut tail).await?,
-        Some(item) => one(memory, id, item_named(item)?, &mut tail).await?,
+        Some(item) => one(memory, id, memory.record_named(item, Some(id)).await?, &mut tail).await?,
     };
     let answer = listed(memory, "items", &rows, ceiling, &tail).with("recall_id", id.to_string());
     if answer.shown < rows.len() {
@@ -36,7 +36,7 @@ pub(super) async fn judge(memory: &Memory, given: Map<String, Value>) -> Result<
     let mut arguments = Arguments::new(Tool::Feedback, given);
     let id = answer_named(&mut arguments)?;
     let item = arguments.required("item_id", "give the id of an item of that answer.")?;
-    let record = item_named(&item)?;
+    let record = memory.record_named(&item, Some(id)).await?;
     let verdict = arguments.required("verdict", "say useful, irrelevant or wrong.")?;
     let verdict = Judgment::from_name(verdict.trim())
         .ok_or_else(|| Mistake::new("verdict must be useful, irrelevant or wrong."))?;
@@ -51,11 +51,6 @@ pub(super) async fn judge(memory: &Memory, given: Map<String, Value>) -> Result<
 fn answer_named(arguments: &mut Arguments) -> Result<ReceiptId, Mistake> {
     let id = arguments.required("recall_id", "give the rcl_… of an earlier answer.")?;
     id.trim().parse().map_err(|_| Mistake::new("recall_id must be the rcl_… of an earlier answer."))
-}
-
-fn item_named(item: &str) -> Result<RecordRef, Mistake> {
-    let mistake = |_| Mistake::new("item_id must be an id of that answer: mem_…, evt_… or fct_….");
-    item.trim().parse().map_err(mistake)
 }
 
 /// Returns what stood in the answer, and tells what was left out for which reason.

@@ -221,6 +221,8 @@ pub(crate) struct ContextForm {
     tokens: u32,
     /// The limit.
     budget: u32,
+    /// Something is asked, and nothing that is known answers it.
+    no_match: bool,
     /// The parts by how long they stay the same.
     blocks: Vec<BlockForm>,
     /// The parts by what they say.
@@ -321,6 +323,7 @@ impl ContextForm {
             text: context.text.clone(),
             tokens: context.tokens.0,
             budget: context.budget.0,
+            no_match: context.no_match,
             blocks: blocks(receipt),
             sections: sections.collect(),
             omitted: omitted.collect(),

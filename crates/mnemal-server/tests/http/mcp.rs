@@ -179,8 +179,8 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
     let asked = json!({"query": "deploys", "category": "ops", "since": "2000-01-01", "limit": 3});
     let found = ask("compat", "memory_recall", asked.clone()).await;
-    let filed = "] deploy_day [ops] [importance: 0.8]: \"Deploys happen on Tuesdays\"";
-    assert!(text(&found).lines().any(|line| line.starts_with("- [") && line.ends_with(filed)), "{found}");
+    let filed = " deploy_day [ops] [importance: 0.8]: \"Deploys happen on Tuesdays\"";
+    assert!(text(&found).lines().any(|line| line.starts_with("- 1 20") && line.ends_with(filed)), "{found}");
     assert_eq!(found["structuredContent"]["hits"][0]["text"], "Deploys happen on Tuesdays");
     // What was shown is what the account has.
     let verify = format!("recalls/{}/verify", found["structuredContent"]["recall_id"].as_str().unwrap());
@@ -188,7 +188,12 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     let checked = api.post(&verify, json!({"text": format!("{block}\n")})).await.of(200);
     assert_eq!(checked["findings"], json!([]), "{checked}");
     let plain = ask("core", "memory_recall", asked).await;
-    assert!(text(&plain).contains("] \"Deploys happen on Tuesdays\""), "other profiles stay as they are");
+    assert!(
+        text(&plain)
+            .lines()
+            .any(|line| line.ends_with(" \"Deploys happen on Tuesdays\"") && !line.contains("importance")),
+        "other profiles stay as they are"
+    );
     let nothing = ask("compat", "memory_recall", json!({"query": "deploys", "until": "2001-01-01"})).await;
     assert_eq!(text(&nothing), "No matching memories found.");
     assert!(text(&found).starts_with("Found 1 memory:\n"), "{found}");
@@ -202,5 +207,5 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     // What has no category is knowledge to those who know two kinds.
     ask("compat", "memory_store", json!({"key": "editor", "content": "The user uses Helix"})).await;
     let found = ask("compat", "memory_recall", json!({"query": "Helix", "category": "knowledge"})).await;
-    assert!(text(&found).contains("] editor [knowledge] [importance: 0.5]: \""), "{found}");
+    assert!(text(&found).contains(" editor [knowledge] [importance: 0.5]: \""), "{found}");
 }

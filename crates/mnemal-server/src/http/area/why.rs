@@ -388,7 +388,14 @@ async fn why(call: Call) -> Result<Reply, Problem> {
     let query: WhyQuery = call.query()?;
     let memory = call.memory().await?;
     let receipt = query.recall.as_deref().map(account).transpose()?;
-    Reply::ok(&WhyForm::from(&memory.why(record(&call)?, receipt).await?))
+    let record = memory.record_named(call.name(1), receipt).await.map_err(|error| {
+        if error.kind() == mnemal_core::ErrorKind::Invalid && receipt.is_none() {
+            Problem::not_found(format!("no record {:?}", call.name(1)))
+        } else {
+            Problem::from(error)
+        }
+    })?;
+    Reply::ok(&WhyForm::from(&memory.why(record, receipt).await?))
 }
 
 async fn why_not(call: Call) -> Result<Reply, Problem> {

@@ -1,0 +1,105 @@
+//! The words with which questions ask for facts: one table of all languages, because a question may be put in another one than
+//! its answer was said in.
+
+use std::sync::OnceLock;
+
+use mnemal_core::Result;
+
+use crate::predicate;
+use crate::section::PackFile;
+
+/// The section of the words beside which nothing further is asked.
+const GENERAL: &str = "general";
+/// The packs that name roles.
+const ROLES: [&str; 6] = [
+    include_str!("../packs/en/claims.toml"),
+    include_str!("../packs/de/claims.toml"),
+    include_str!("../packs/es/claims.toml"),
+    include_str!("../packs/fr/claims.toml"),
+    include_str!("../packs/pt/claims.toml"),
+    include_str!("../packs/zh/claims.toml"),
+];
+
+/// The words with which questions ask for facts, in every language.
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct QuestionWords {
+    /// A word, and the name of the predicate that it asks for.
+    pub predicates: Vec<(String, &'static str)>,
+    /// A word of one language for a role, and the role as facts name it: `hermana` and `sister`.
+    pub roles: Vec<(String, String)>,
+    /// Words beside which nothing further is asked: `now`, `called`.
+    pub general: Vec<String>,
+}
+
+/// Returns the words with which questions ask for facts, read once.
+pub fn question_words() -> &'static QuestionWords {
+    static WORDS: OnceLock<QuestionWords> = OnceLock::new();
+    WORDS.get_or_init(|| read().expect("the tables are read by a test"))
+}
+
+fn read() -> Result<QuestionWords> {
+    let mut words = QuestionWords::default();
+    let file = PackFile::parse(include_str!("../packs/questions.toml"))?;
+    let root = file.root();
+    for name in root.keys() {
+        let Some(section) = root.section(name)? else { continue };
+        for language in section.keys() {
+            for word in section.lines(language)? {
+                match predicate::of(name) {
+                    Some(info) => words.predicates.push((word.to_owned(), &info.name)),
+                    None if name == GENERAL => words.general.push(word.to_owned()),
+                    None => return Err(mnemal_core::Error::invalid(format!("unknown predicate {name}"))),
+                }
+            }
+        }
+    }
+    for pack in ROLES {
+        let file = PackFile::parse(roles_of(pack))?;
+        let groups = file.root();
+        for group in groups.keys() {
+            for line in groups.lines(group)? {
+                let (forms, role) = line.split_once('=').unwrap_or((line, line));
+                let role = role.trim();
+                let role = role.strip_suffix(" f").or_else(|| role.strip_suffix(" m")).unwrap_or(role);
+                // Of "hermana ?mayor|menor" the first word is the role, whatever may stand behind it.
+                let forms =
+                    if forms.contains('?') { forms.split(' ').next().unwrap_or_default() } else { forms };
+                let single = forms.split('|').map(str::trim).filter(|form| !form.contains([' ', '_']));
+                words.roles.extend(single.map(|form| (form.to_owned(), role.to_owned())));
+            }
+        }
+    }
+    Ok(words)
+}
+
+/// Returns the part of a pack that names roles; the rest of it is long, and no question needs it.
+fn roles_of(pack: &str) -> &str {
+    let behind = pack.split_once("[subject.roles]\n").map_or("", |(_, behind)| behind);
+    behind.split_once("\n[").map_or(behind, |(roles, _)| roles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_read_and_name_predicates_and_roles_of_each_language() {
+        let words = question_words();
+        let asks = |word: &str, predicate: &str| {
+            words.predicates.iter().any(|(known, of)| known == word && *of == predicate)
+        };
+        for (word, predicate) in
+            [("wohne", "lives_in"), ("métier", "role"), ("生日", "birthday"), ("mascota", "pet")]
+        {
+            assert!(asks(word, predicate), "{word}");
+        }
+        for (word, role) in
+            [("schwester", "sister"), ("hermanas", "sister"), ("mère", "mother"), ("妹妹", "sister")]
+        {
+            let is_known = words.roles.iter().any(|(known, of)| known == word && of == role);
+            assert!(is_known, "{word}");
+        }
+        assert!(words.general.iter().any(|word| word == "ahora"));
+    }
+}
