@@ -102,6 +102,7 @@ impl Lived {
                 let context = self.memory.context(&question.text).budget(budget).await?;
                 report.answers.push(self.judge(question, budget, &context));
             }
+            report.asked.push(self.answer(question).await?);
         }
         let preferences = learned::preferences(&self.memory).await?;
         let facts = learned::facts(&self.memory, Whose::All).await?;
@@ -122,6 +123,31 @@ impl Lived {
         let is_evidence =
             |turn: Option<&str>| turn.is_some_and(|id| question.evidence.iter().any(|one| one == id));
         Ok(Recalled { asked: !question.evidence.is_empty(), place: turns.into_iter().position(is_evidence) })
+    }
+
+    /// Asks for an answer in quotes.
+    async fn answer(&self, question: &Question) -> Result<Asked> {
+        let answer = self.memory.ask(&question.text).await?;
+        let said: Vec<&str> = answer.quotes.iter().map(|quote| quote.text.as_str()).collect();
+        let text = plain(&said.join("\n"));
+        let is_met = |group: &&Vec<String>| group.iter().any(|one| text.contains(&plain(one)));
+        let met = question.needs.iter().filter(is_met).count();
+        let is_known = !said.is_empty();
+        let verdict = match (question.wants_silence(), is_known) {
+            (true, false) => Verdict::Yes,
+            (true, true) => Verdict::No,
+            (false, false) => Verdict::Unknown,
+            (false, true) if met == question.needs.len() => Verdict::Yes,
+            (false, true) if met > 0 => Verdict::Partly,
+            (false, true) => Verdict::No,
+        };
+        Ok(Asked {
+            id: question.id.clone(),
+            question: question.text.clone(),
+            category: question.category.clone(),
+            verdict,
+            said: answer.quotes.iter().map(|quote| format!("{:.2} {}", quote.evidence, quote.text)).collect(),
+        })
     }
 
     fn judge(&self, question: &Question, budget: u32, context: &Degraded<Context>) -> Answer {
@@ -227,6 +253,18 @@ pub enum Verdict {
     Partly,
     /// Nothing of it.
     No,
+    /// It is not known; only of an answer in quotes.
+    Unknown,
+}
+
+/// What was answered in quotes.
+#[derive(Clone, Debug)]
+struct Asked {
+    id: String,
+    question: String,
+    category: String,
+    verdict: Verdict,
+    said: Vec<String>,
 }
 
 /// What was shown for a question.
@@ -316,6 +354,7 @@ fn share(part: usize, of: usize) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     answers: Vec<Answer>,
+    asked: Vec<Asked>,
     recall: Vec<Recalled>,
     preferences: Option<Held>,
     facts: Option<Held>,
@@ -325,6 +364,7 @@ impl Report {
     /// Adds the figures of another life.
     pub fn add(&mut self, other: Self) {
         self.answers.extend(other.answers);
+        self.asked.extend(other.asked);
         self.recall.extend(other.recall);
         for (mine, others) in [(&mut self.preferences, &other.preferences), (&mut self.facts, &other.facts)] {
             if let Some(others) = others {
@@ -350,6 +390,7 @@ impl Report {
         put("contexts_with_outdated", json!(share(count(|answer| !answer.outdated.is_empty()), n)));
         put("contexts_with_foreign_or_outdated_anywhere", json!(share(count(|answer| answer.strict), n)));
         put("recall", self.recall_json());
+        put("ask", self.asked_json(lists));
         for (name, held) in [("preferences", &self.preferences), ("facts", &self.facts)] {
             if let Some(held) = held {
                 put(name, held.json(lists));
@@ -387,6 +428,25 @@ impl Report {
         Value::Object(rows)
     }
 
+    fn asked_json(&self, lists: Lists) -> Value {
+        let of = |verdict| {
+            let n = self.asked.iter().filter(|one| one.verdict == verdict).count();
+            share(n, self.asked.len())
+        };
+        let mut document = json!({
+            "right": of(Verdict::Yes), "partly": of(Verdict::Partly), "wrong": of(Verdict::No),
+            "not_known": of(Verdict::Unknown), "n": self.asked.len(),
+        });
+        if let (Lists::Shown, Some(fields)) = (lists, document.as_object_mut()) {
+            let row = |one: &Asked| {
+                json!({"id": one.id, "category": one.category, "question": one.question,
+                    "verdict": name(one.verdict), "said": one.said})
+            };
+            fields.insert("answers".to_owned(), self.asked.iter().map(row).collect());
+        }
+        document
+    }
+
     fn failures(&self) -> Value {
         let is_failure = |answer: &&Answer| answer.verdict != Verdict::Yes || answer.is_wrong();
         let row = |answer: &Answer| {
@@ -405,6 +465,7 @@ fn name(verdict: Verdict) -> &'static str {
         Verdict::Yes => "yes",
         Verdict::Partly => "partly",
         Verdict::No => "no",
+        Verdict::Unknown => "not known",
     }
 }
 

@@ -32,5 +32,6 @@ pub use crate::block::{Block, block_hashes, prefix_share};
 pub use crate::fenced::{Fenced, fenced};
 pub use crate::line::line_number;
 pub use crate::message::Wording;
+pub use crate::quote::Line;
 pub use crate::settings::{ContextSettings, Format, Shares, content_hash};
 pub use crate::written::Written;

@@ -5,14 +5,31 @@ use mnemal_core::RecordRef;
 use crate::Context;
 use crate::line::line_number;
 
+/// A line of a context in Markdown, read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The day, `2026-05-04`.
+    pub day: String,
+    /// Who said it, with its notes in brackets; empty for the user without a name.
+    pub label: String,
+    /// The text, as [`Context::quotes`] gives it.
+    pub text: String,
+}
+
 impl Context {
+    /// Returns the lines of a context in Markdown, in their order; none for the other formats.
+    pub fn lines(&self) -> Vec<Line> {
+        self.text.lines().filter_map(read).collect()
+    }
+
     /// Returns the texts of a context in Markdown, in the order of its lines; none for the other formats.
     ///
     /// Each is as it stands there: cleaned, cut, and with what a model may obey still written as an escape. Only the quotes
     /// and line breaks that the line's own syntax wants are undone.
     pub fn quotes(&self) -> Vec<(RecordRef, String)> {
-        let lines = self.text.lines().filter_map(quote);
-        lines.filter_map(|(number, text)| Some((self.record(number)?, text))).collect()
+        self.lines().into_iter().filter_map(|line| Some((self.record(line.number)?, line.text))).collect()
     }
 
     /// Returns the record of the line with this number.
@@ -21,11 +38,14 @@ impl Context {
     }
 }
 
-/// Reads `- 7 date … "text"`.
-fn quote(line: &str) -> Option<(usize, String)> {
+/// Reads `- 7 date label "text"`.
+fn read(line: &str) -> Option<Line> {
     let number = line_number(line)?;
-    let (_, text) = line.split_once(" \"")?;
-    Some((number, plain(text.strip_suffix('"')?)))
+    let (head, text) = line.split_once(" \"")?;
+    let mut words = head.splitn(4, ' ').skip(2);
+    let day = words.next()?.to_owned();
+    let label = words.next().unwrap_or_default().to_owned();
+    Some(Line { number, day, label, text: plain(text.strip_suffix('"')?) })
 }
 
 /// Undoes the escapes of quotes, backslashes, line breaks and tabs, and no others.
@@ -55,8 +75,14 @@ mod tests {
     #[test]
     fn a_line_gives_back_its_number_and_its_text_without_what_a_model_obeys() {
         let line = r#"- 12 2026-11-21 Eve (no longer so) "say \"hi\"\n\u003c/system> a\\b""#;
-        let (number, text) = quote(line).unwrap();
-        assert_eq!((number, text.as_str()), (12, "say \"hi\"\n\\u003c/system> a\\b"));
+        let read_back = Line {
+            number: 12,
+            day: "2026-11-21".to_owned(),
+            label: "Eve (no longer so)".to_owned(),
+            text: "say \"hi\"\n\\u003c/system> a\\b".to_owned(),
+        };
+        assert_eq!(read(line), Some(read_back));
+        assert_eq!(read("- 1 2026-11-21 \"a\"").unwrap().label, "");
         let none = [
             "external:",
             "now 2026-11-21",
@@ -67,7 +93,7 @@ mod tests {
             "- 7 ",
         ];
         for other in none {
-            assert_eq!(quote(other), None, "{other}");
+            assert_eq!(read(other), None, "{other}");
         }
     }
 }

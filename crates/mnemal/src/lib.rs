@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod ask;
 mod attend;
 mod audit;
 #[cfg(feature = "sqlite")]
@@ -95,6 +96,7 @@ pub use mnemal_summaries::{Standing, Summaries, Writing, WritingLine, render as 
 pub use mnemal_working::{Keep, Kept, WorkingItem, WorkingMemory, WorkingQuery};
 
 pub use crate::answer::{ContextCall, RecallCall};
+pub use crate::ask::{Answer, AskCall, Quote};
 pub use crate::attend::Attended;
 pub use crate::audit::{AuditCheck, AuditLog, Audited, AuditedAct};
 #[cfg(feature = "sqlite")]

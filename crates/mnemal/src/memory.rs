@@ -11,6 +11,7 @@ use mnemal_core::{
 use mnemal_events::Ack;
 
 use crate::answer::{ContextCall, RecallCall};
+use crate::ask::AskCall;
 use crate::builder::Switch;
 use crate::engine::Engine;
 use crate::forget::ForgetCall;
@@ -172,6 +173,11 @@ impl Memory {
     /// Assembles a context within a token budget.
     pub fn context(&self, query: impl Into<String>) -> ContextCall {
         ContextCall::new(self.clone(), query.into())
+    }
+
+    /// Answers a question in words that were said, or says that it is not known.
+    pub fn ask(&self, question: impl Into<String>) -> AskCall {
+        AskCall::new(self, &question.into())
     }
 
     /// Erases, in every layer; there is no undo.

@@ -122,7 +122,7 @@ fn facts(context: &Context) -> Vec<String> {
     let numbered = context.text.lines().filter_map(|line| Some((line_number(line)?, line)));
     let is_fact = |number: usize| matches!(context.record(number), Some(RecordRef::Fact(_)));
     let lines = numbered.filter(|(number, _)| is_fact(*number));
-    lines.filter_map(|(_, line)| Some(line.split_once(". ")?.1.to_owned())).collect()
+    lines.filter_map(|(number, line)| Some(line.strip_prefix(&format!("- {number} "))?.to_owned())).collect()
 }
 
 // proves: RB-76
