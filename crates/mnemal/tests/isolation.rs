@@ -120,6 +120,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "remember" => said(ours.remember("ours").key(key.clone()).await),
         "recall" => said(ours.recall(QUERY).await),
         "context" => said(ours.context(QUERY).session(session.clone()).await),
+        "ask" => said(ours.ask(QUERY).session(session.clone()).await),
         "forget" => {
             let mut all = String::new();
             for selector in [
