@@ -159,12 +159,13 @@ fn block(answer: &str) -> String {
 /// An answer without what differs from run to run: the id of its receipt, and the day on which its notes were read in.
 fn steady(answer: &str) -> String {
     // The story is of March 2026; what has another day was read in now.
-    let mut parts = answer.split(". 20");
+    let mut parts = answer.split("\\n- ");
     let mut steady = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let is_story = part.starts_with("26-03-");
-        steady += if is_story { ". 20" } else { ". today" };
-        steady += if is_story { part } else { &part["26-11-22".len()..] };
+        let (number, rest) = part.split_once(' ').unwrap();
+        let is_story = rest.starts_with("2026-03-");
+        let rest = if is_story { rest.to_owned() } else { format!("today{}", &rest["2026-11-22".len()..]) };
+        steady += &format!("\\n- {number} {rest}");
     }
     let answer = steady;
     let Some((before, rest)) = answer.split_once("receipt rcl_") else { return answer };
