@@ -78,6 +78,13 @@ struct Space {
     sources: HashMap<EventId, String>,
 }
 
+/// What the clock of a space shows.
+#[derive(Clone, Copy, Debug)]
+enum Time {
+    Now,
+    OfQuestions,
+}
+
 /// One line of the corpus with what says where and when it is imported.
 #[derive(Clone, Debug)]
 struct Line {
@@ -100,7 +107,7 @@ impl Spaces {
     /// # Errors
     /// A corpus that is not read in full: a broken line, a turn that could not be stored.
     pub async fn import(data: &DataSet, layout: Layout, builder: &Builder) -> Result<Self> {
-        let mut spaces = Self::make(data, layout, builder, false)?;
+        let mut spaces = Self::make(data, layout, builder, Time::Now)?;
         for space in &mut spaces.spaces {
             space.take(None).await?;
         }
@@ -113,18 +120,19 @@ impl Spaces {
     /// # Errors
     /// A corpus with a broken line.
     pub fn begin(data: &DataSet, layout: Layout, builder: &Builder) -> Result<Self> {
-        let are_moments = data.questions.iter().any(|question| question.before.is_some());
-        Self::make(data, layout, builder, are_moments)
+        let is_moment = |question: &Question| question.before.is_some();
+        let time = if data.questions.iter().any(is_moment) { Time::OfQuestions } else { Time::Now };
+        Self::make(data, layout, builder, time)
     }
 
-    fn make(data: &DataSet, layout: Layout, builder: &Builder, are_moments: bool) -> Result<Self> {
+    fn make(data: &DataSet, layout: Layout, builder: &Builder, time: Time) -> Result<Self> {
         let text = std::fs::read_to_string(&data.corpus)?;
         let line = |text: &str| -> Result<Line> {
             Ok(Line { at: serde_json::from_str(text)?, text: text.to_owned() })
         };
         let lines: Vec<Line> =
             text.lines().filter(|line| !line.trim().is_empty()).map(line).collect::<Result<_>>()?;
-        let space = |waiting: Vec<Line>| Space::new(waiting, builder, are_moments);
+        let space = |waiting: Vec<Line>| Space::new(waiting, builder, time);
         let (mut spaces, mut of) = (Vec::new(), HashMap::new());
         match layout {
             Layout::Pooled => {
@@ -312,8 +320,11 @@ impl Answers {
 }
 
 impl Space {
-    fn new(waiting: Vec<Line>, builder: &Builder, are_moments: bool) -> Result<Self> {
-        let clock = are_moments.then(|| Arc::new(ManualClock::at(Timestamp::EPOCH)));
+    fn new(waiting: Vec<Line>, builder: &Builder, time: Time) -> Result<Self> {
+        let clock = match time {
+            Time::Now => None,
+            Time::OfQuestions => Some(Arc::new(ManualClock::at(Timestamp::EPOCH))),
+        };
         let builder = match &clock {
             Some(clock) => builder.clone().with_clock(clock.clone()),
             None => builder.clone(),

@@ -10,7 +10,7 @@ const ASKING: Asking = Asking { limit: 10, mode: RecallMode::Auto };
 
 /// Two conversations of three days with a turn about tea each day, and a question on each of the last two days.
 fn data() -> (tempfile::TempDir, DataSet) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the fixture is a data set that is taken in");
     let (mut corpus, mut questions) = (String::new(), String::new());
     for conv in ["a", "b"] {
         for day in 1..=3 {
@@ -26,21 +26,31 @@ fn data() -> (tempfile::TempDir, DataSet) {
             r#"{{"id": "{id}", "conv": "{conv}", "question": "Which green tea?", "evidence": ["{conv}1", "{conv}3"], "before": "2025-03-0{day}T09:00:00", "asked_at": "2025-03-0{day}T10:00:00"}}"#
         );
     }
-    std::fs::write(folder.path().join("corpus.jsonl"), corpus).unwrap();
-    std::fs::write(folder.path().join("questions.jsonl"), questions).unwrap();
-    let data = DataSet::read(folder.path(), "questions.jsonl").unwrap();
+    std::fs::write(folder.path().join("corpus.jsonl"), corpus)
+        .expect("the fixture is a data set that is taken in");
+    std::fs::write(folder.path().join("questions.jsonl"), questions)
+        .expect("the fixture is a data set that is taken in");
+    let data =
+        DataSet::read(folder.path(), "questions.jsonl").expect("the fixture is a data set that is taken in");
     (folder, data)
 }
 
 async fn found(layout: Layout) -> Vec<(String, Vec<String>)> {
     let (_folder, data) = data();
-    let mut spaces = Spaces::begin(&data, layout, &Engine::builder()).unwrap();
+    let mut spaces =
+        Spaces::begin(&data, layout, &Engine::builder()).expect("the fixture is a data set that is taken in");
     let mut found = Vec::new();
     for questions in data.moments() {
-        spaces.advance(questions).await.unwrap();
-        let contexts = spaces.contexts(questions, 1_000).await.unwrap();
-        for (mut row, context) in
-            spaces.recall(questions, ASKING).await.unwrap().rows.into_iter().zip(contexts.rows)
+        spaces.advance(questions).await.expect("the fixture is a data set that is taken in");
+        let contexts =
+            spaces.contexts(questions, 1_000).await.expect("the fixture is a data set that is taken in");
+        for (mut row, context) in spaces
+            .recall(questions, ASKING)
+            .await
+            .expect("the fixture is a data set that is taken in")
+            .rows
+            .into_iter()
+            .zip(contexts.rows)
         {
             row.ranked.sort_unstable();
             assert!(context.ranked.iter().all(|turn| row.ranked.contains(turn)), "{context:?}");
