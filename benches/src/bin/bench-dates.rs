@@ -16,6 +16,10 @@ struct Args {
     /// A folder with `cases.jsonl`: sentences, moments, and the dates that a reference finds.
     #[arg(long)]
     data: PathBuf,
+    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references, then with
+    /// those that are built in.
+    #[arg(long, conflicts_with = "json")]
+    list: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -30,6 +34,12 @@ fn main() -> Result<()> {
     let groups = groups(&outcome);
     // The same with the customs that are built in, which differ from those of every reference.
     let own = set.measure(own);
+    if args.list {
+        for (customs, outcome) in [("customs of the references", &outcome), ("built-in customs", &own)] {
+            println!("{customs}\n{}", outcome.told.join("\n"));
+        }
+        return Ok(());
+    }
     if let Value::Object(all) = &mut figures {
         all.insert("groups".to_owned(), groups);
         all.insert("own_customs".to_owned(), self::groups(&own));
