@@ -15,13 +15,14 @@ Standard library only.
 
 import array
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from typing import Callable, NamedTuple
 
-# Source: the depth that the comparison is about.
-TOP = 10
+# Source: the depth that the comparison is about, unless the bench asks for more.
+TOP = int(os.environ.get("PEER_TOP", "10"))
 # Questions of each conversation that are asked before the ones that count. Source: the same as bench-latency.
 WARM_UP = 10
 

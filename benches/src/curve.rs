@@ -7,7 +7,7 @@ use mnemal::Builder;
 use serde_json::{Value, json};
 
 use crate::neutral::DataSet;
-use crate::plain::{Line, filled, ranked};
+use crate::plain::{Line, Ranked, filled, ranked};
 use crate::score::ALL;
 use crate::shown::{self, shown};
 use crate::spaces::{Answers, Layout, Spaces};
@@ -59,6 +59,16 @@ impl Curve {
             }
         }
         Ok(Self { points })
+    }
+
+    /// Fills contexts of every budget with what others ranked, by their names.
+    pub fn of_others(others: &[(&'static str, Vec<Ranked>)]) -> Self {
+        let cost: Cost = |line| line.cut;
+        let points = BUDGETS.map(|budget| Point {
+            budget,
+            made: others.iter().map(|(name, ranked)| (*name, filled(ranked, budget, cost))).collect(),
+        });
+        Self { points: points.to_vec() }
     }
 
     /// Returns everything as one JSON document: the groups of each budget, with the mean tokens that were really used.

@@ -66,10 +66,16 @@ pub fn filled(ranked: &[Ranked], budget: u32, cost: fn(&Line) -> u32) -> Answers
 
 fn cost(hit: &Hit) -> Line {
     let Some(kept) = hit.event.kept() else { return Line { cut: u32::MAX, whole: u32::MAX } };
-    let cut = kept.content.get(..token_prefix(&kept.content, OF_A_TURN)).unwrap_or_default();
-    let speaker = kept.speaker.as_ref().map_or("", |speaker| speaker.as_str());
-    let tokens = |text: &str| estimate_tokens(&format!("{speaker}: {text}\n"));
-    Line { cut: tokens(cut), whole: tokens(&kept.content) }
+    Line::of(kept.speaker.as_ref().map_or("", |speaker| speaker.as_str()), &kept.content)
+}
+
+impl Line {
+    /// Returns what a line costs.
+    pub fn of(speaker: &str, text: &str) -> Self {
+        let cut = text.get(..token_prefix(text, OF_A_TURN)).unwrap_or_default();
+        let tokens = |text: &str| estimate_tokens(&format!("{speaker}: {text}\n"));
+        Self { cut: tokens(cut), whole: tokens(text) }
+    }
 }
 
 fn own_words(hit: &Hit) -> f32 {
