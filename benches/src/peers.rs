@@ -72,12 +72,19 @@ impl Layout {
 const BOTH: &[Layout] = &[Layout::Apart, Layout::Filtered];
 
 /// Every peer; the first is mnemal, whose row every comparison has.
-pub const PEERS: [Peer; 5] = [
+pub const PEERS: [Peer; 7] = [
     Peer { name: "mnemal", script: None, packages: None, within: &[Layout::Apart] },
     Peer { name: "fts5", script: Some("fts5.py"), packages: None, within: BOTH },
     Peer { name: "fts5-porter", script: Some("fts5_porter.py"), packages: None, within: BOTH },
     Peer { name: "lancedb", script: Some("lancedb_hybrid.py"), packages: Some("lancedb.txt"), within: BOTH },
     Peer { name: "chroma", script: Some("chroma.py"), packages: Some("chroma.txt"), within: BOTH },
+    Peer {
+        name: "langgraph",
+        script: Some("langgraph_store.py"),
+        packages: Some("langgraph.txt"),
+        within: BOTH,
+    },
+    Peer { name: "mem0", script: Some("mem0_store.py"), packages: Some("mem0.txt"), within: BOTH },
 ];
 
 /// Where programs are found and what is made is kept.
