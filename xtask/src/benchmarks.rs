@@ -68,9 +68,9 @@ const MEASUREMENTS: &[Measurement] = &[
             "recall --data DATA/locomo --curve",
             "recall --data DATA/beam100k --curve",
             "recall --data DATA/realmem --questions questions_clean.jsonl --curve",
-            "peers --data DATA/locomo --curve --peer fts5,fts5-porter,chroma,langgraph,mem0",
-            "peers --data DATA/beam100k --curve --peer fts5,fts5-porter,chroma,langgraph,mem0",
-            "peers --data DATA/realmem --questions questions_clean.jsonl --curve --peer fts5,fts5-porter,chroma,langgraph,mem0",
+            "peers --data DATA/locomo --curve --peer fts5,fts5-porter,chroma",
+            "peers --data DATA/beam100k --curve --peer fts5,fts5-porter,chroma",
+            "peers --data DATA/realmem --questions questions_clean.jsonl --curve --peer fts5,fts5-porter,chroma",
         ],
     },
     Measurement {
