@@ -128,7 +128,7 @@ ALL = "all"
 
 def records(stem: Path) -> list[Record]:
     """Reads STEM.jsonl and STEM.f32: one little-endian f32 vector for each line, all zeros where there is none."""
-    lines = [json.loads(line) for line in stem.with_suffix(".jsonl").read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in stem.with_suffix(".jsonl").read_text("utf-8").split("\n") if line]
     values = array.array("f")
     values.frombytes(stem.with_suffix(".f32").read_bytes())
     if sys.byteorder == "big":
