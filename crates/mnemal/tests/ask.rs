@@ -1,10 +1,6 @@
 //! A question is answered in words that were said, or not at all.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the parts that tests share may panic as the tests do"
-)]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use mnemal::{Memory, Message, RecordRef, Timestamp, Zone};
 
