@@ -70,7 +70,6 @@ const MEASUREMENTS: &[Measurement] = &[
             "recall --data DATA/realmem --questions questions_clean.jsonl --curve",
             "peers --data DATA/locomo --curve --peer fts5,fts5-porter,chroma",
             "peers --data DATA/beam100k --curve --peer fts5,fts5-porter,chroma",
-            "peers --data DATA/realmem --questions questions_clean.jsonl --curve --peer fts5,fts5-porter,chroma",
         ],
     },
     Measurement {
