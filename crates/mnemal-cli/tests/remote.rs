@@ -119,9 +119,10 @@ impl Drop for Far {
     }
 }
 
-/// What was said without the line that has the time and the receipt of a context.
+/// What was said without the lines that have the time and the receipt of a context, or the receipt of an answer.
 fn lasting((code, out, err): &Said) -> (i32, Vec<&str>, &str) {
-    (*code, out.lines().filter(|line| !line.starts_with("now ")).collect(), err)
+    let passes = |line: &str| line.starts_with("now ") || line.starts_with("receipt rcl_");
+    (*code, out.lines().filter(|line| !passes(line)).collect(), err)
 }
 
 const ALL: [&str; 6] = ["--rights", "read", "--rights", "write", "--rights", "erase"];
