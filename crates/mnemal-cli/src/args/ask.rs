@@ -18,6 +18,6 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) when: When,
     /// Ask the endpoint of the settings for the question's vector first, for at most two seconds.
-    #[arg(long)]
-    pub(crate) ask_endpoint: bool,
+    #[arg(long = "ask-endpoint")]
+    pub(crate) endpoint: bool,
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Ask, output: &O
     if call.when.as_of.is_some() || call.when.believed_at.is_some() {
         request = request.as_of(fact::moment(&memory, &call.when)?);
     }
-    if call.ask_endpoint {
+    if call.endpoint {
         request = request.embedded(memory.embed_query(&call.question, super::ENDPOINT_DEADLINE).await);
     }
     let answer = request.await?;
