@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod ask;
 mod audit;
 mod dream;
 mod events;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mnemal::Spaces;
 
+pub(crate) use self::ask::Ask;
 pub(crate) use self::audit::{Audit, AuditVerb};
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
@@ -120,6 +122,12 @@ pub(crate) enum Command {
     /// Find what was said or noted.
     #[command(visible_alias = "search")]
     Recall(Recall),
+    /// Answer a question with sentences that were said and facts, or say that it is not known.
+    ///
+    /// Each line has its day, who said it, and behind the words its number and its record; last stands the receipt, so that
+    /// `why NUMBER --recall RECEIPT` says where a line comes from. No model is asked and nothing is guessed: where nothing that
+    /// is known answers, it prints `not known` and exits with 0, as `recall` does where it finds nothing.
+    Ask(Ask),
     /// Print a context within a token budget.
     Context(Context),
     /// Erase, in every layer; there is no undo.

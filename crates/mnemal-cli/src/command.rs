@@ -1,5 +1,6 @@
 //! One file a command; each reads its arguments, calls the facade once, and prints.
 
+mod ask;
 mod audit;
 mod backup;
 mod check;
@@ -116,6 +117,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Recall(call) => {
             recall::run(&open_whole(&global, output).await?, &global, &call, output).await
         }
+        Command::Ask(call) => ask::run(&open_whole(&global, output).await?, &global, &call, output).await,
         Command::Context(call) => {
             context::run(&open_whole(&global, output).await?, &global, &call, output).await
         }

@@ -48,6 +48,7 @@ fn listed() -> (BTreeMap<String, Places>, BTreeMap<String, String>) {
 
 /// Commands that a server does for the holder of a key, each as it may be called.
 const CARRIED: &[&str] = &[
+    "ask text",
     "context",
     "diff 2026-01-01",
     "dream",
@@ -154,6 +155,7 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
         ("memory search text", Right::Read),
         // It has the server ask an endpoint.
         ("recall text --ask-endpoint", Right::Write),
+        ("ask text --ask-endpoint", Right::Write),
         ("context --ask-endpoint", Right::Write),
     ] {
         assert_eq!(right_of(line), Some(right), "{line}");

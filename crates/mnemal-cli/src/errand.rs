@@ -88,8 +88,10 @@ pub(crate) fn carried(command: &Command) -> Option<Carried> {
     Some(match command {
         // It asks an endpoint in the name of the server.
         Command::Recall(call) if call.ask_endpoint => PUTS,
+        Command::Ask(call) if call.endpoint => PUTS,
         Command::Context(call) if call.ask_endpoint => PUTS,
         Command::Recall(_)
+        | Command::Ask(_)
         | Command::Context(_)
         | Command::Why(_)
         | Command::WhyNot(_)

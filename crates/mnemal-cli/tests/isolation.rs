@@ -23,6 +23,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("demo", None), // shows a sample in a space of its own that is thrown away
     ("remember", Some("ours --key {key}")),
     ("recall", Some("garden lamp harbour")),
+    ("ask", Some("garden lamp harbour --session {session}")),
     ("context", Some("garden lamp harbour --session {session}")),
     ("forget", Some("{event} --dry-run")),
     ("verify-receipt", Some("/no/such/receipt")),
@@ -143,6 +144,7 @@ const TOOLS: &[(&str, &[(&str, &str)])] = &[("full", FULL), ("chatgpt", CHATGPT)
 /// Every tool of the memory's own; `readonly` and `compat` offer some of these, under their own names or others.
 const FULL: &[(&str, &str)] = &[
     ("memory_context", r#"{"query": "garden lamp harbour", "session": "{session}"}"#),
+    ("memory_answer", r#"{"query": "Where is the garden lamp of the harbour?", "session": "{session}"}"#),
     ("memory_recall", r#"{"query": "garden lamp harbour"}"#),
     ("memory_store", r#"{"content": "ours", "key": "{key}"}"#),
     ("memory_forget", r#"{"key": "{key}"}"#),

@@ -201,7 +201,7 @@ fn a_space_is_chosen_as_for_every_command_and_reading_only_is_a_profile() {
     let mut other = Server::start(home.path(), &["--space", "other", "--profile", "readonly"]);
     let found = other.call("memory_recall", &json!({"query": "own things"}));
     assert!(text(&found).starts_with("Nothing found."), "{found}");
-    assert_eq!(other.request("tools/list", &json!({}))["tools"].as_array().unwrap().len(), 15);
+    assert_eq!(other.request("tools/list", &json!({}))["tools"].as_array().unwrap().len(), 16);
     own.end();
     other.end();
 }

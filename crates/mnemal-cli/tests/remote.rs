@@ -119,9 +119,10 @@ impl Drop for Far {
     }
 }
 
-/// What was said without the line that has the time and the receipt of a context.
+/// What was said without the lines that have the time and the receipt of a context, or the receipt of an answer.
 fn lasting((code, out, err): &Said) -> (i32, Vec<&str>, &str) {
-    (*code, out.lines().filter(|line| !line.starts_with("now ")).collect(), err)
+    let passes = |line: &str| line.starts_with("now ") || line.starts_with("receipt rcl_");
+    (*code, out.lines().filter(|line| !passes(line)).collect(), err)
 }
 
 const ALL: [&str; 6] = ["--rights", "read", "--rights", "write", "--rights", "erase"];
@@ -149,10 +150,11 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
         .unwrap();
     assert!(piped.wait_with_output().unwrap().status.success());
 
-    let lines: [&[&str]; 12] = [
+    let lines: [&[&str]; 13] = [
         &["-s", "demo", "recall", "Lyon", "--json"],
         &["-s", "demo", "recall", "Tuesday"],
         &["-s", "demo", "recall", "heron", "--jsonl"],
+        &["-s", "demo", "ask", "where do I live?"],
         &["-s", "demo", "context", "where do I live?"],
         &["-s", "demo", "memory", "list", "--json"],
         &["-s", "demo", "memory", "show", "piped"],
@@ -164,7 +166,7 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
         &["-s", "demo", "memory", "show", "nothing"],
         &["-s", "demo", "forget", "--key", "deploy"],
     ];
-    let codes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 2];
+    let codes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 2];
     for (line, code) in lines.iter().zip(codes) {
         let (afar, beside) = (far.here(&key, line), far.there(line));
         assert_eq!(lasting(&afar), lasting(&beside), "{line:?}");
@@ -203,7 +205,7 @@ fn a_key_sees_from_afar_its_spaces_alone() {
 
     // The spaces that are read beside another one as well.
     for key in [&reader, &writer, &agent] {
-        for command in ["recall", "context"] {
+        for command in ["recall", "ask", "context"] {
             let (code, out, err) = far.here(key, &["-s", "ours", command, "garden lamp"]);
             assert!(code == 0 && out.contains("green"), "{err}");
             assert!(!secrets.iter().any(|secret| out.contains(secret)), "{out}");

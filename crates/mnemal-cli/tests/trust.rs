@@ -364,3 +364,61 @@ fn who_only_speaks_is_forgotten_by_the_label() {
             && run(&home, &["log", "list"]).1.contains("good day")
     );
 }
+
+#[test]
+fn a_question_is_answered_in_quotes_that_lead_to_their_words_or_is_not_known() {
+    let home = tempfile::tempdir().unwrap();
+    let added = read(
+        &home,
+        &["log", "add", "The ferry to the island leaves at seven.", "--speaker", "Ann", "--json"],
+    );
+    assert_eq!(
+        run(&home, &["--only-user", "eve", "log", "add", "The shed key hangs behind the blue door."]).0,
+        0
+    );
+
+    let answered = read(&home, &["ask", "When does the ferry to the island leave?", "--json"]);
+    let answer = &answered["answer"];
+    assert_eq!((&answer["known"], &answer["gaps"]), (&json!(true), &json!([])), "{answered}");
+    let quote = &answer["quotes"][0];
+    assert_eq!(
+        (&quote["text"], &quote["label"]),
+        (&json!("The ferry to the island leaves at seven."), &json!("Ann"))
+    );
+    assert_eq!((&quote["id"], &quote["number"]), (&added["id"], &json!(1)), "{quote}");
+    assert_eq!(quote["sources"], json!([{"event": added["id"], "start": 0, "end": 40}]));
+    assert!(quote["evidence"].as_f64().unwrap() > 0.0, "{quote}");
+
+    let (code, said) = run(&home, &["ask", "When does the ferry to the island leave?"]);
+    let (id, day) = (added["id"].as_str().unwrap(), quote["day"].as_str().unwrap());
+    let line = format!("{day} Ann: \"The ferry to the island leaves at seven.\"  (1, {id})");
+    assert_eq!((code, said.lines().next()), (0, Some(&*line)));
+    let receipt = said.lines().last().unwrap().strip_prefix("receipt ").unwrap();
+    let why = read(&home, &["why", "1", "--recall", receipt, "--json"]);
+    assert_eq!((&why["record"], &why["line"]["because"]), (&added["id"], &json!("query")), "{why}");
+
+    // One user's words answer the questions about that user alone.
+    let shed = "Where does the shed key hang?";
+    for options in [["--only-user", "bo", "ask", shed], ["ask", shed, "--user", "bo"]] {
+        assert_eq!(run(&home, &options), (0, "not known\n".to_owned()), "{options:?}");
+    }
+    assert!(run(&home, &["--only-user", "eve", "ask", shed]).1.contains("behind the blue door"));
+    assert_eq!(run(&home, &["--only-user", "eve", "ask", shed, "--user", "bo"]).0, 2);
+}
+
+#[test]
+fn a_fact_answers_for_the_time_that_is_asked_and_what_nobody_said_is_not_known() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(&home, &["fact", "add", "Ada", "lives_in", "Oslo"]).0, 0);
+    let (_, said) = run(&home, &["ask", "Where does Ada live?"]);
+    assert!(said.contains(": \"Ada lives in Oslo\"  (1, fct_"), "{said}");
+    assert_eq!(run(&home, &["ask", "Where does Ada live?", "--believed-at", "2001-01-01"]).1, "not known\n");
+    assert_eq!(run(&home, &["ask", "Where does Ada live?", "--as-of", "whenever"]).0, 2);
+    for unknown in ["When was the bridge painted?", "", "  "] {
+        assert_eq!(run(&home, &["ask", "--", unknown]), (0, "not known\n".to_owned()), "{unknown:?}");
+    }
+    let none = read(&home, &["--strict", "ask", "When was the bridge painted?", "--json"]);
+    assert_eq!((&none["answer"]["known"], &none["answer"]["quotes"]), (&json!(false), &json!([])), "{none}");
+    let receipt = none["answer"]["receipt_id"].as_str().unwrap();
+    assert_eq!(run(&home, &["verify-receipt", receipt]).0, 0, "what was looked at has its account too");
+}

@@ -25,6 +25,7 @@ pub(crate) mod nearest;
 mod note;
 mod place;
 mod prompt;
+mod question;
 pub(crate) mod recall;
 mod relationships;
 mod resource;

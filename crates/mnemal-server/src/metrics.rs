@@ -39,6 +39,8 @@ const FAMILIES: &[(&str, Kind, &str)] = &[
     ("mnemal_recall_empty_total", Kind::Counter, "Searches that found nothing."),
     ("mnemal_context_duration_seconds", Kind::Histogram(SECONDS), "Time of a context."),
     ("mnemal_context_tokens", Kind::Histogram(TOKENS), "Tokens of a context."),
+    ("mnemal_answer_duration_seconds", Kind::Histogram(SECONDS), "Time of an answer to a question."),
+    ("mnemal_answer_unknown_total", Kind::Counter, "Questions to which the answer is not known."),
     ("mnemal_events_total", Kind::Counter, "Events that were stored."),
     (
         "mnemal_layer_behind",

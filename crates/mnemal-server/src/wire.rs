@@ -2,6 +2,7 @@
 //!
 //! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
 
+mod answer;
 mod event;
 mod fields;
 mod graph;
@@ -14,6 +15,7 @@ use mnemal_core::{Gap, GapCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::answer::{AnswerForm, AnsweredForm, QuoteForm, QuoteSourceForm, quoted_by};
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
 pub(crate) use self::fields::{Fields, stored, told};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .client import AsyncClient, Client
-from .operations import Context, Erasure, Gap, Hit, Recalled, Stored, StoredMessages
+from .operations import Answer, Context, Erasure, Gap, Hit, Recalled, Stored, StoredMessages
 
 
 class Hits(list[Hit]):
@@ -46,6 +46,10 @@ class Mnemal:
         """Finds what was said or noted, best first; what could not be looked through is in `gaps`."""
         return Hits(self.client.recall(self.space, query, **fields))
 
+    def ask(self, question: str, **fields: Any) -> Answer:
+        """Answers with sentences that were said and facts, in `["quotes"]`; `["known"]` is false where nothing answers."""
+        return self.client.answer(self.space, question, **fields)["answer"]
+
     def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""
         return self.client.context(self.space, query=query, **fields)
@@ -74,6 +78,10 @@ class AsyncMnemal:
     async def recall(self, query: str, **fields: Any) -> Hits:
         """Finds what was said or noted, best first; what could not be looked through is in `gaps`."""
         return Hits(await self.client.recall(self.space, query, **fields))
+
+    async def ask(self, question: str, **fields: Any) -> Answer:
+        """Answers with sentences that were said and facts, in `["quotes"]`; `["known"]` is false where nothing answers."""
+        return (await self.client.answer(self.space, question, **fields))["answer"]
 
     async def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""

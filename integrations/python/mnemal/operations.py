@@ -22,6 +22,17 @@ Ack = TypedDict('Ack', {
     "seq": 'int',
 }, total=False)
 
+Answer = TypedDict('Answer', {
+    "gaps": 'list[Gap]',
+    "known": 'bool',
+    "quotes": 'list[Quote]',
+    "receipt_id": 'str',
+}, total=False)
+
+Answered = TypedDict('Answered', {
+    "answer": 'Answer',
+}, total=False)
+
 AntiPattern = TypedDict('AntiPattern', {
     "avoid": 'str',
     "domain": 'str',
@@ -834,6 +845,31 @@ QueryVector = TypedDict('QueryVector', {
     "vector": 'list[float]',
 }, total=False)
 
+Question = TypedDict('Question', {
+    "as_of": 'str | None',
+    "believed_at": 'str | None',
+    "query": 'str',
+    "session": 'str | None',
+    "spaces": 'list[str] | None',
+    "user": 'str | None',
+}, total=False)
+
+Quote = TypedDict('Quote', {
+    "day": 'str',
+    "evidence": 'float',
+    "id": 'str',
+    "label": 'str',
+    "number": 'int',
+    "sources": 'list[QuoteSource]',
+    "text": 'str',
+}, total=False)
+
+QuoteSource = TypedDict('QuoteSource', {
+    "end": 'int',
+    "event": 'str',
+    "start": 'int',
+}, total=False)
+
 Recall = TypedDict('Recall', {
     "as_of": 'str | None',
     "believed_at": 'str | None',
@@ -1169,6 +1205,24 @@ class Operations:
 
     def _call(self, method: str, path: str, **call: Any) -> Any:
         raise NotImplementedError
+
+    def answer(
+        self,
+        space: str,
+        query: str,
+        *,
+        as_of: str | None = None,
+        believed_at: str | None = None,
+        session: str | None = None,
+        spaces: list[str] | None = None,
+        user: str | None = None,
+    ) -> Answered:
+        """Answers a question with sentences that were said and facts, or says that it is not known."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/answer", space),
+            body={"as_of": as_of, "believed_at": believed_at, "query": query, "session": session, "spaces": spaces, "user": user},
+        )
 
     def category_list(
         self,
@@ -2985,6 +3039,24 @@ class AsyncOperations:
 
     async def _call(self, method: str, path: str, **call: Any) -> Any:
         raise NotImplementedError
+
+    async def answer(
+        self,
+        space: str,
+        query: str,
+        *,
+        as_of: str | None = None,
+        believed_at: str | None = None,
+        session: str | None = None,
+        spaces: list[str] | None = None,
+        user: str | None = None,
+    ) -> Answered:
+        """Answers a question with sentences that were said and facts, or says that it is not known."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/answer", space),
+            body={"as_of": as_of, "believed_at": believed_at, "query": query, "session": session, "spaces": spaces, "user": user},
+        )
 
     async def category_list(
         self,

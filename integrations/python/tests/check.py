@@ -120,6 +120,8 @@ def facade(memory):
     check(hits[0]["key"] == "deploy_day", f"recalled {hits}")
     context = whole(lambda: memory.context("where do I live?", budget_tokens=500))
     check("Lyon" in context["text"] and context["tokens"] <= 500, f"context {context}")
+    answer = whole(lambda: memory.ask("When do deploys happen?"))
+    check(answer["known"] and "Tuesdays" in answer["quotes"][0]["text"], f"answered {answer}")
     both = memory.client.event_add(memory.space, events=[{"content": "one"}, {"content": "two"}], idempotency_key="b1")
     one = memory.client.event_add(memory.space, content="three", metadata={"of": "check"})
     check(len(both["events"]) == 2 and len(one["events"]) == 1, f"events {both} {one}")
@@ -152,6 +154,7 @@ async def waiting(url):
     check(all(stored["created"] for stored in await asyncio.gather(*notes)), "five at once")
     check(len(await memory.recall("shelf things", limit=3)) == 3, "three are found")
     check((await memory.context("shelf"))["tokens"] > 0, "a context")
+    check((await memory.ask("what stands on the shelf?"))["receipt_id"].startswith("rcl_"), "an answer has its account")
     check((await memory.forget("thing0"))["events"] == 1, "one is erased")
 
 

@@ -1,11 +1,13 @@
 import { Client, type ClientOptions } from './client.js';
 import type {
+  Answer,
   Context,
   ContextRequest,
   Erasure,
   Gap,
   Hit,
   NewMemory,
+  Question,
   Recall,
   Recalled,
   Stored,
@@ -45,6 +47,11 @@ export class Mnemal {
   async recall(query: string, fields: Omit<Partial<Recall>, 'query'> = {}): Promise<Hits> {
     const answer = await this.client.recall(this.space, { query, ...fields });
     return beside(answer.hits, answer);
+  }
+
+  /** Answers with sentences that were said and facts, in `quotes`; `known` is false where nothing answers. */
+  async ask(question: string, fields: Omit<Partial<Question>, 'query'> = {}): Promise<Answer> {
+    return (await this.client.answer(this.space, { query: question, ...fields })).answer;
   }
 
   /** Assembles what matters for a turn within a token budget; `text` goes into the prompt. */

@@ -25,6 +25,24 @@ export interface Ack {
   seq: number;
 }
 
+/** An answer in quotes; nothing in it is made up. */
+export interface Answer {
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** Whether anything that is known answers it; without it there are no quotes. */
+  known: boolean;
+  /** Sentences that were said, and facts, the best first. */
+  quotes: Array<Quote>;
+  /** The account of what was looked at, by its id. */
+  receipt_id: string;
+}
+
+/** What a question is answered. */
+export interface Answered {
+  /** The answer. */
+  answer: Answer;
+}
+
 /** What not to do. */
 export interface AntiPattern {
   /** What not to do. */
@@ -1462,6 +1480,50 @@ export interface QueryVector {
   vector: Array<number>;
 }
 
+/** What is asked. */
+export interface Question {
+  /** What held then. */
+  as_of?: string | null;
+  /** As it was believed then. */
+  believed_at?: string | null;
+  /** The question. */
+  query: string;
+  /** The conversation that asks; its own turns answer nothing. */
+  session?: string | null;
+  /** Other spaces that are read beside this one. */
+  spaces?: Array<string> | null;
+  /** Only this person's. */
+  user?: string | null;
+}
+
+/** A line of an answer. */
+export interface Quote {
+  /** The day, `2026-05-04`. */
+  day: string;
+  /** How much speaks for it, 0 to 1. */
+  evidence: number;
+  /** The record. */
+  id: string;
+  /** Who said it, and what must be known of it; empty for the user's own words without a name. */
+  label: string;
+  /** Its number in the receipt. */
+  number: number;
+  /** Where its words stand. */
+  sources: Array<QuoteSource>;
+  /** The words. */
+  text: string;
+}
+
+/** Where the words of a quote stand. */
+export interface QuoteSource {
+  /** The byte behind the last. */
+  end: number;
+  /** The event. */
+  event: string;
+  /** The first byte of its text. */
+  start: number;
+}
+
 /** What is looked for. */
 export interface Recall {
   /** What held then. */
@@ -2044,6 +2106,11 @@ export interface WorkingSearch {
 /** Every operation. */
 export abstract class Operations {
   protected abstract call<T>(method: string, path: string, options: Options): Promise<T>;
+
+  /** Answers a question with sentences that were said and facts, or says that it is not known. */
+  answer(space: string, given: { as_of?: string | null; believed_at?: string | null; query: string; session?: string | null; spaces?: Array<string> | null; user?: string | null }): Promise<Answered> {
+    return this.call<Answered>('POST', `/v1/spaces/${encodeURIComponent(space)}/answer`, { body: { as_of: given.as_of, believed_at: given.believed_at, query: given.query, session: given.session, spaces: given.spaces, user: given.user } });
+  }
 
   /** Categories with how many memories hold in each. */
   categoryList(space: string, given: { user?: string } = {}): Promise<Categories> {

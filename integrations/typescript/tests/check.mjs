@@ -67,6 +67,8 @@ async function facade(memory) {
   const lyon = (context) => context.text.includes('Lyon');
   const context = await soon(() => memory.context('where do I live?', { budget_tokens: 500 }), lyon);
   check(lyon(context) && context.tokens <= 500, `context ${shown(context)}`);
+  const answer = await soon(() => memory.ask('When do deploys happen?'), (answer) => answer.known);
+  check(answer.quotes[0].text.includes('Tuesdays'), `answered ${shown(answer)}`);
   const page = await memory.client.eventList(memory.space, { limit: 1 });
   check(page.items.length === 1 && page.next_cursor, `a page ${shown(page)}`);
   check((await memory.client.export(memory.space)).includes('\n'), 'an answer that is no JSON');

@@ -12,7 +12,7 @@ const WIDTH: usize = 80;
 /// The commands, by what one wants to do, the most usual first.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Start", &["init", "demo", "setup", "status", "doctor"]),
-    ("Remember and find", &["remember", "recall", "context", "log", "session", "working"]),
+    ("Remember and find", &["remember", "recall", "ask", "context", "log", "session", "working"]),
     (
         "What is known",
         &["preference", "learning", "memory", "fact", "entity", "topic", "summary", "dream", "extract"],

@@ -27,6 +27,7 @@ fn is_of_whole(command: &Command) -> bool {
         command,
         Command::Remember(_)
             | Command::Recall(_)
+            | Command::Ask(_)
             | Command::Context(_)
             | Command::Forget(_)
             | Command::Why(_)
@@ -57,6 +58,7 @@ fn named(command: &Command) -> Option<&str> {
     let user = match command {
         Command::Remember(call) => &call.user,
         Command::Recall(call) | Command::Memory(MemoryVerb::Search(call)) => &call.filter.user,
+        Command::Ask(call) => &call.user,
         Command::Context(call) => &call.user,
         Command::Forget(call) => &call.filter.user,
         Command::Log(Log::List(call)) => &call.filter.user,

@@ -27,7 +27,7 @@ const [
 ]);
 
 const TOOLS = [
-  'memory_context', 'memory_recall', 'memory_store', 'memory_forget', 'memory_entity', 'memory_relationships',
+  'memory_context', 'memory_answer', 'memory_recall', 'memory_store', 'memory_forget', 'memory_entity', 'memory_relationships',
   'working_put', 'working_get', 'working_find',
 ];
 const program = process.argv[2];

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 TOOLS = [
-    "memory_context", "memory_recall", "memory_store", "memory_forget", "memory_entity", "memory_relationships",
+    "memory_context", "memory_answer", "memory_recall", "memory_store", "memory_forget", "memory_entity", "memory_relationships",
     "working_put", "working_get", "working_find",
 ]
 checks = 0

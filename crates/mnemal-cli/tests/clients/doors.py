@@ -388,12 +388,12 @@ class Doors:
             ["entity", "forget", "--dry-run"], ["fact", "list", "--about"], ["session", "show"], ["session", "rm", "--dry-run"],
             ["summary"], ["why"], ["forget", "--dry-run"], ["forget", "--dry-run", "--key"], ["forget", "--dry-run", "--session"],
             ["forget", "--dry-run", "--person"], ["forget", "--dry-run", "--query"], ["undo"], ["working", "get"], ["extract"],
-            ["recall"], ["context"], ["remember", "--key"],
+            ["recall"], ["ask"], ["context"], ["remember", "--key"],
         ]
         bare = [
             ["memory", "list"], ["memory", "categories"], ["learning", "list"], ["preference", "list"], ["log", "list"],
             ["entity", "list"], ["entity", "suggestions"], ["fact", "list"], ["topic", "list"], ["session", "list"],
-            ["summary", "root", "--tree"], ["graph", "export"], ["recall", WORDS], ["context", WORDS], ["working", "list"],
+            ["summary", "root", "--tree"], ["graph", "export"], ["recall", WORDS], ["ask", WORDS], ["context", WORDS], ["working", "list"],
             ["memory", "search", WORDS], ["memory", "entities"],
         ]
         of_whole = [["export"], ["dream"], ["doctor"], ["check"], ["backup", "x.db"], ["audit"], ["space", "list"], ["status"]]

@@ -337,9 +337,10 @@ mod tests {
     }
 
     /// Calls with a body that change nothing.
-    const READING: [&str; 8] = [
+    const READING: [&str; 9] = [
         "recall",
         "context",
+        "answer",
         "working_search",
         "forget_preview",
         "recall_verify",

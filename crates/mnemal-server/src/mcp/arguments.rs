@@ -12,7 +12,7 @@ use crate::mcp::tool::Tool;
 
 /// First name of a parameter → what models call it too. Source: SURFACES 6.8.
 const ALIASES: &[(&str, &[&str])] = &[
-    ("query", &["q", "text", "topic"]),
+    ("query", &["q", "question", "text", "topic"]),
     ("limit", &["k", "top_k", "n", "max_results", "page_size"]),
     ("content", &["text", "data", "memory", "value"]),
     ("key", &["name", "id_or_key"]),

@@ -70,6 +70,11 @@ fn words(tool: Tool) -> (&'static str, &'static str) {
             "What matters for a task: preferences, notes, recent turns and what matches the query, within a token budget. \
              Call it once when a task starts or the topic changes; for single facts use memory_recall.",
         ),
+        Tool::Answer => (
+            "Answer",
+            "Answers one question with the sentences that say it, dated, or with \"not known\"; it never guesses. For a topic \
+             or a task use memory_recall or memory_context.",
+        ),
         Tool::Recall => (
             "Recall",
             "Searches notes and past conversations; best first, dated, with origin. Use it when the user refers to earlier \
@@ -231,6 +236,12 @@ fn input(tool: Tool) -> Value {
             "query": text("The task or topic"),
             "session": text("This conversation's id; its own turns are left out"),
             "budget_tokens": ceiling,
+        }}),
+        Tool::Answer => json!({"type": "object", "required": ["query"], "properties": {
+            "query": text("The question"),
+            "session": plain,
+            "as_of": plain,
+            "believed_at": plain,
         }}),
         Tool::Recall => json!({"type": "object", "required": ["query"], "properties": {
             "query": plain,
@@ -495,6 +506,9 @@ fn output(tool: Tool) -> Value {
             "recall_id": text, "tokens": whole, "sections": {"type": "array"}, "omitted_count": whole,
             "truncated": flag,
         }),
+        Tool::Answer => json!({"answer": {"type": "object", "properties": {
+            "known": flag, "quotes": {"type": "array"}, "receipt_id": text, "gaps": {"type": "array"},
+        }}}),
         Tool::Recall => json!({
             "recall_id": text,
             "hits": {"type": "array", "items": {"type": "object", "properties": {

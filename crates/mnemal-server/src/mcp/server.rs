@@ -27,7 +27,7 @@ use crate::mcp::resource::Offered;
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{
     Options, Profile, categories, chatgpt, classic, context, dream, entity, explain, forget, ingest, note,
-    prompt, recall, relationships, status, store, summary, timeline, working,
+    prompt, question, recall, relationships, status, store, summary, timeline, working,
 };
 
 /// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
@@ -119,6 +119,7 @@ impl Server {
                 return forget::call(memory, given, (person, manner)).await;
             }
             Tool::Context => context::call(memory, given).await,
+            Tool::Answer => question::call(memory, given, zone).await,
             Tool::Recall => recall::call(memory, given, (manner, zone)).await,
             Tool::Store => store::call(memory, given, zone).await,
             Tool::Entity => entity::call(memory, given, zone).await,

@@ -130,6 +130,8 @@ impl Reach {
 pub(super) enum Tool {
     /// `memory_context`.
     Context,
+    /// `memory_answer`.
+    Answer,
     /// `memory_recall`.
     Recall,
     /// `memory_store`.
@@ -198,8 +200,9 @@ pub(super) enum Tool {
 
 impl Tool {
     /// The tools of the core, in the order in which they are listed.
-    pub(super) const CORE: [Self; 9] = [
+    pub(super) const CORE: [Self; 10] = [
         Self::Context,
+        Self::Answer,
         Self::Recall,
         Self::Store,
         Self::Forget,
@@ -249,6 +252,7 @@ impl Tool {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Context => "memory_context",
+            Self::Answer => "memory_answer",
             Self::Recall => "memory_recall",
             Self::Store => "memory_store",
             Self::Forget => "memory_forget",
@@ -288,6 +292,7 @@ impl Tool {
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::Context => &["query", "session", "budget_tokens"],
+            Self::Answer => &["query", "session", "as_of", "believed_at"],
             Self::Recall => {
                 &["query", "category", "kinds", "tags", "since", "until", "limit", "max_tokens", "explain"]
             }
@@ -370,6 +375,7 @@ mod tests {
             names(Profile::Readonly),
             [
                 "memory_context",
+                "memory_answer",
                 "memory_recall",
                 "memory_entity",
                 "memory_relationships",
@@ -386,8 +392,8 @@ mod tests {
                 "memory_status",
             ]
         );
-        assert_eq!(names(Profile::Core).len(), 9);
-        assert_eq!(names(Profile::Full).len(), 22);
+        assert_eq!(names(Profile::Core).len(), 10);
+        assert_eq!(names(Profile::Full).len(), 23);
         assert_eq!(names(Profile::Classic).len(), 9);
         let mut compat = names(Profile::Compat);
         compat.sort_unstable();

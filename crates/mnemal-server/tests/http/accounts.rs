@@ -1,5 +1,6 @@
 //! Why something is known or not shown, how belief changed, and whether accounts hold, over HTTP.
 
+use mnemal_server::auth::Right;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -78,4 +79,66 @@ async fn a_receipt_that_was_changed_has_no_signature() {
     let wrong = json!({"receipt": "mnemal erasure receipt\nsignature: 00"});
     let answer = api.as_key(&api.local, "POST", "/v1/receipts/verify", wrong).await;
     assert!(answer.status == 400 || answer.status == 422 || answer.status == 500, "{}", answer.status);
+}
+
+#[tokio::test]
+async fn a_question_is_answered_in_quotes_or_it_is_not_known() {
+    let api = Api::new();
+    let said = json!({"content": "The heron of the pond nests in the old willow.", "session": "pond", "speaker": "Ann"});
+    let stored = api.post("events", json!({"events": [said]})).await.of(201);
+    let whole = api.post("answer", json!({"query": "Where does the heron nest?"})).await.of(200);
+    let answer = &whole["answer"];
+    assert_eq!((&answer["known"], &answer["gaps"]), (&json!(true), &json!([])), "{whole}");
+    let quote = &answer["quotes"][0];
+    let event = &stored["events"][0]["id"];
+    assert_eq!(
+        (&quote["text"], &quote["label"], &quote["id"], &quote["number"]),
+        (&json!("The heron of the pond nests in the old willow."), &json!("Ann"), event, &json!(1))
+    );
+    assert_eq!(quote["sources"], json!([{"event": event, "start": 0, "end": 46}]));
+    let receipt = answer["receipt_id"].as_str().unwrap();
+    let listed = api.get(&format!("recalls/{receipt}")).await.of(200);
+    assert_eq!(&listed["lines"][0]["id"], event, "{listed}");
+
+    // The conversation that says it has it before its eyes; what nobody said is not known.
+    for other in [
+        json!({"query": "When was the bridge painted?"}),
+        json!({"query": "Where does the heron nest?", "session": "pond"}),
+        json!({"query": "Where does the heron nest?", "user": "bo"}),
+        json!({"query": "Where does the heron nest?", "believed_at": "2001-01-01T00:00:00Z"}),
+    ] {
+        let whole = api.post("answer", other.clone()).await.of(200);
+        let answer = &whole["answer"];
+        assert_eq!((&answer["known"], &answer["quotes"]), (&json!(false), &json!([])), "{other}: {whole}");
+        assert!(answer["receipt_id"].as_str().unwrap().starts_with("rcl_"), "{whole}");
+    }
+    for (wrong, name) in [
+        (json!({"query": "x", "limit": 3}), "limit"),
+        (json!({"question": "x"}), "question"),
+        (json!({"query": " "}), "query"),
+        (json!({}), "query"),
+        (json!({"query": "x", "as_of": "whenever"}), "as_of"),
+    ] {
+        let refused = api.post("answer", wrong.clone()).await.of(400);
+        assert!(refused["detail"].as_str().unwrap().contains(name), "{wrong}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_one_user_is_answered_from_that_users_words_alone() {
+    let api = Api::new();
+    let of = |user: &str| api.key_of(user, &[Right::Read, Right::Write], &["demo"]);
+    let (eve, bo) = (of("eve"), of("bo"));
+    let path = |name: &str| format!("/v1/spaces/demo/{name}");
+    let said = json!({"role": "user", "content": "The shed key hangs behind the blue door."});
+    api.as_key(&eve, "POST", &path("events"), said).await.of(201);
+    let asked = json!({"query": "Where does the shed key hang?"});
+    let own = api.as_key(&eve, "POST", &path("answer"), asked.clone()).await.of(200);
+    assert_eq!(own["answer"]["quotes"][0]["text"], "The shed key hangs behind the blue door.", "{own}");
+    let other = api.as_key(&bo, "POST", &path("answer"), asked).await.of(200);
+    assert_eq!(
+        (&other["answer"]["known"], &other["answer"]["quotes"]),
+        (&json!(false), &json!([])),
+        "{other}"
+    );
 }

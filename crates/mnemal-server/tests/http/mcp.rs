@@ -33,7 +33,7 @@ async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
     let answer = send(&api, &api.local, "/mcp/demo", &hello).await;
     assert!(answer.headers.get("mcp-session-id").is_none());
     assert_eq!(answer.of(200)["result"]["serverInfo"]["name"], "mnemal");
-    assert_eq!(names(send(&api, &api.local, "/mcp/demo", &list()).await).len(), 9);
+    assert_eq!(names(send(&api, &api.local, "/mcp/demo", &list()).await).len(), 10);
     let stored = call("memory_store", &json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day"}));
     let stored = send(&api, &api.local, "/mcp/demo", &stored).await.of(200);
     assert_eq!(stored["result"]["structuredContent"]["status"], "active");
@@ -58,7 +58,7 @@ async fn whoever_takes_json_or_anything_is_answered() {
         api.send(request, list().to_string()).await
     };
     for accept in [None, Some("*/*"), Some("application/json"), Some("text/html, application/*;q=0.8")] {
-        assert_eq!(names(ask(accept).await).len(), 9, "{accept:?}");
+        assert_eq!(names(ask(accept).await).len(), 10, "{accept:?}");
     }
     assert_eq!(ask(Some("text/html")).await.status.as_u16(), 406);
 }
@@ -82,7 +82,7 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     assert_eq!(names(send(&api, &reader, "/mcp/demo?profile=classic", &list()).await).len(), 3);
     let refused = send(&api, &reader, "/mcp/demo", &call("memory_store", &json!({"content": "x"}))).await;
     assert!(refused.json()["error"].is_object(), "{refused:?}");
-    assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 8, "the only space of the key");
+    assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 9, "the only space of the key");
     assert_eq!(send(&api, &api.local, "/mcp", &list()).await.of(400)["code"], "space_required");
     let stranger = api.key(Class::App, &[Right::Write], &["mine"]);
     let answer = send(&api, &stranger, "/mcp/demo", &call("memory_recall", &json!({"query": "heron"}))).await;

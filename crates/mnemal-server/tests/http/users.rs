@@ -63,7 +63,7 @@ async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> K
 /// A body that a route understands, with an id.
 fn body(path: &str, id: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
-        "recall" | "context" | "search" => json!({"query": "garden Kiruna Ronja nests"}),
+        "recall" | "context" | "answer" | "search" => json!({"query": "garden Kiruna Ronja nests"}),
         "forget" => json!({"selector": {"id": id}, "dry_run": true}),
         "delete" => json!({"filter": {}}),
         "messages" => json!({"messages": [{"role": "user", "content": "x"}]}),
@@ -126,6 +126,7 @@ async fn a_key_of_one_user_writes_as_that_user_and_names_no_other() {
         ("POST", "memories", json!({"content": "x", "user": "ada"})),
         ("POST", "recall", json!({"query": "x", "user": "ada"})),
         ("POST", "context", json!({"query": "x", "user": "ada"})),
+        ("POST", "answer", json!({"query": "x", "user": "ada"})),
         ("POST", "forget", json!({"selector": {"user": "ada"}, "dry_run": true})),
         ("GET", "events?user=ada", Value::Null),
         ("GET", "memories?user=ada", Value::Null),

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::client::{Answer, Client, memory};
 
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 10] = [
     "memory_context",
+    "memory_answer",
     "memory_recall",
     "memory_store",
     "memory_forget",
@@ -20,6 +21,7 @@ const TOOLS: [&str; 9] = [
 fn good(tool: &str) -> Value {
     match tool {
         "memory_context" => json!({"query": "deploys", "session": "s", "budget_tokens": 500}),
+        "memory_answer" => json!({"query": "When do deploys happen?", "session": "s"}),
         "memory_recall" => json!({"query": "deploys", "limit": 3, "max_tokens": 500}),
         "memory_store" => {
             json!({"content": "Deploys happen on Tuesdays", "key": "deploy_day", "importance": 0.5})
@@ -52,6 +54,7 @@ fn advises(answer: &Answer) -> bool {
 async fn a_missing_argument_is_advice() {
     let mut client = connected().await;
     for (tool, expect) in [
+        ("memory_answer", "query is missing: say what is asked."),
         ("memory_recall", "query is missing: say what to look for, in a few words."),
         ("memory_store", "content is missing: say what to remember, in one or two sentences."),
         ("working_put", "key is missing: give the entry a short name."),
@@ -90,6 +93,9 @@ async fn a_wrong_type_is_advice_that_names_the_argument() {
         ("memory_context", "query", json!(["a"])),
         ("memory_context", "session", json!({})),
         ("memory_context", "budget_tokens", json!("many")),
+        ("memory_answer", "query", json!([1])),
+        ("memory_answer", "session", json!({})),
+        ("memory_answer", "as_of", json!("yesterday")),
         ("memory_recall", "query", json!({"a": 1})),
         ("memory_recall", "limit", json!([])),
         ("memory_recall", "limit", json!(0)),
@@ -153,7 +159,7 @@ async fn a_megabyte_is_answered_and_does_no_harm() {
             arguments[name] = json!(long);
             let answer = client.call(tool, arguments).await;
             assert!(answer.text.len() < 4_000, "{tool} {name}: {} bytes", answer.text.len());
-            let reading = tool == "memory_context" || tool == "memory_recall";
+            let reading = ["memory_context", "memory_answer", "memory_recall"].contains(&tool);
             assert_eq!(answer.is_error, !(reading && name == "query"), "{tool} {name}: {}", answer.text);
         }
         let mut arguments = good(tool);

@@ -63,7 +63,7 @@ async fn a_handshake_tells_the_same_and_nothing_of_the_other_era() {
         for key in ["ttlMs", "cacheScope", "resultType"] {
             assert!(listed[key].is_null() && hello[key].is_null(), "{key} in {version}");
         }
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 9);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 10);
         let result = client.raw("memory_context", json!({})).await;
         assert!(result["resultType"].is_null());
     }

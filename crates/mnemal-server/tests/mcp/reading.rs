@@ -1,4 +1,4 @@
-//! `memory_recall` and `memory_context`: what is shown, what is cut, and that nothing shown can speak.
+//! `memory_recall`, `memory_context` and `memory_answer`: what is shown, what is cut, and that nothing shown can speak.
 
 use std::sync::Arc;
 
@@ -234,7 +234,7 @@ async fn a_part_that_fails_is_one_line_and_no_error() {
     let memory = engine.memory(Scope::whole(SpaceId::new("broken").unwrap()));
     assert!(!memory.log(Message::user("deploys happen on Tuesdays")).await.unwrap().duplicate);
     let mut client = Client::shaken(&memory, "2025-11-25").await;
-    for tool in ["memory_recall", "memory_context"] {
+    for tool in ["memory_recall", "memory_context", "memory_answer"] {
         let answer = client.call(tool, json!({"query": "deploys"})).await;
         assert!(!answer.is_error);
         assert_eq!(
@@ -242,5 +242,38 @@ async fn a_part_that_fails_is_one_line_and_no_error() {
             "Vector recall unavailable; keyword results only.",
             "{tool}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_in_marked_quotes_or_with_not_known() {
+    let memory = memory().await;
+    let said = Message::user("The heron of the pond nests in the </old> willow.")
+        .session(SessionId::new("pond").unwrap());
+    let event = memory.log(said).await.unwrap().id;
+    let mut client = Client::shaken(&memory, "2025-11-25").await;
+    for name in ["query", "question"] {
+        let found = client.call("memory_answer", json!({name: "Where does the heron nest?"})).await;
+        assert!(found.text.starts_with("<mnemal-context nonce=\""), "{}", found.text);
+        assert_eq!(found.text.matches("</").count(), 1, "the mark alone: {}", found.text);
+        let quote = &found.structured["answer"]["quotes"][0];
+        let line = format!("\"1 {}: The heron of the pond nests", quote["day"].as_str().unwrap());
+        assert!(found.text.contains(&line), "{}", found.text);
+        assert_eq!((&quote["id"], &quote["number"]), (&json!(event.to_string()), &json!(1)));
+        assert!(!quote["text"].as_str().unwrap().contains("</"), "{quote}");
+        assert_eq!(found.structured["answer"]["known"], true);
+        let receipt = &found.structured["answer"]["receipt_id"];
+        let receipt = memory.receipt(receipt.as_str().unwrap().parse().unwrap()).await.unwrap();
+        assert_eq!(receipt.lines[0].record.to_string(), event.to_string());
+    }
+    for arguments in [
+        json!({"query": "When was the bridge painted?"}),
+        json!({"query": "Where does the heron nest?", "session": "pond"}),
+        json!({"query": "Where does the heron nest?", "believed_at": "2001-01-01"}),
+    ] {
+        let none = client.call("memory_answer", arguments.clone()).await;
+        assert_eq!((none.text.as_str(), none.is_error), ("not known", false), "{arguments}");
+        let answer = &none.structured["answer"];
+        assert_eq!((&answer["known"], &answer["quotes"]), (&json!(false), &json!([])), "{none:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Reading what is known: recall, contexts, and the accounts of them.
+//! Reading what is known: recall, contexts, answers, and the accounts of them.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::mcp::recall::{Wanted, looked_at};
-use crate::wire::{ContextForm, Detail, RecalledForm, ReceiptForm};
+use crate::wire::{AnsweredForm, ContextForm, Detail, RecalledForm, ReceiptForm};
 
 /// Hits of a search that names no limit. Source: SURFACES 5.2.
 const LIMIT: u32 = 10;
@@ -46,6 +46,13 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/context",
             "Assembles what matters for a turn, within a token budget.",
             (of::<ContextBody>, of::<ContextForm>, |call| Box::pin(context(call))),
+        )
+        .right(Right::Read),
+        Route::post(
+            "answer",
+            "/v1/spaces/{space}/answer",
+            "Answers a question with sentences that were said and facts, or says that it is not known.",
+            (of::<AnswerBody>, of::<AnsweredForm>, |call| Box::pin(answer(call))),
         )
         .right(Right::Read),
         Route::get(
@@ -177,6 +184,30 @@ struct ContextBody {
     /// Also what was left out.
     #[serde(default)]
     explain: bool,
+}
+
+/// What is asked.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Question")]
+struct AnswerBody {
+    /// The question.
+    query: String,
+    /// The conversation that asks; its own turns answer nothing.
+    #[serde(default)]
+    session: Option<String>,
+    /// Only this person's.
+    #[serde(default)]
+    user: Option<String>,
+    /// Other spaces that are read beside this one.
+    #[serde(default)]
+    spaces: Option<Vec<String>>,
+    /// What held then.
+    #[serde(default)]
+    as_of: Option<String>,
+    /// As it was believed then.
+    #[serde(default)]
+    believed_at: Option<String>,
 }
 
 async fn recall(call: Call) -> Result<Reply, Problem> {
@@ -349,6 +380,35 @@ async fn context(call: Call) -> Result<Reply, Problem> {
     call.host.metrics.observe("mnemal_context_duration_seconds", &[], took.as_secs_f64());
     call.host.metrics.observe("mnemal_context_tokens", &[], f64::from(context.tokens.0));
     Reply::ok(&ContextForm::new(&context, &context.gaps, detail))
+}
+
+async fn answer(call: Call) -> Result<Reply, Problem> {
+    let form: AnswerBody = call.body()?;
+    if form.query.trim().is_empty() {
+        return Err(Problem::invalid("query: it is empty; say what is asked"));
+    }
+    let mut memory = call.memory_beside(form.spaces.as_deref()).await?;
+    if let Some(user) = form.user {
+        memory = memory.for_user(UserId::new(user)?);
+    }
+    let mut request = memory.ask(form.query);
+    if let Some(session) = form.session {
+        request = request.session(SessionId::new(session)?);
+    }
+    if let Some(as_of) = as_of(&call, form.as_of.as_deref(), form.believed_at.as_deref())? {
+        request = request.as_of(as_of);
+    }
+    let began = call.host.clock.monotonic();
+    let desk = call.host.desks.take().await?;
+    let answer = request.await?;
+    drop(desk);
+    let took = call.host.clock.monotonic().saturating_sub(began);
+    let metrics = &call.host.metrics;
+    metrics.observe("mnemal_answer_duration_seconds", &[], took.as_secs_f64());
+    if answer.quotes.is_empty() {
+        metrics.count("mnemal_answer_unknown_total", &[], 1);
+    }
+    Reply::ok(&AnsweredForm::new(&answer, &answer.gaps))
 }
 
 async fn receipt(call: Call) -> Result<Reply, Problem> {

@@ -1,0 +1,47 @@
+//! `memory_answer`: what answers a question, in words that were said.
+
+use jiff::tz::TimeZone;
+use mnemal::Memory;
+use mnemal_core::{Error, ErrorKind};
+use serde_json::{Map, Value};
+
+use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tool::Tool;
+use crate::wire::{AnsweredForm, quoted_by};
+
+/// Tokens of the answer. Source: SURFACES 6.8, as of every answer that names no ceiling.
+const CEILING: u32 = 2_000;
+/// What is said where nothing that is known answers.
+const NOT_KNOWN: &str = "not known";
+
+/// Answers a question in quotes.
+pub(super) async fn call(
+    memory: &Memory,
+    given: Map<String, Value>,
+    zone: &TimeZone,
+) -> Result<Answer, Mistake> {
+    let arguments = Arguments::new(Tool::Answer, given).within(zone);
+    let query = arguments.required("query", "say what is asked.")?;
+    let engine = memory.engine();
+    let mut request = memory.ask(query);
+    if let Some(session) = arguments.session()? {
+        request = request.session(session);
+    }
+    if arguments.has("as_of") || arguments.has("believed_at") {
+        request = request.as_of(arguments.as_of(engine.now())?);
+    }
+    let mut tail = Tail::new(arguments.notes);
+    let found = request.await?;
+    let lines: Vec<String> = found
+        .quotes
+        .iter()
+        .map(|quote| format!("{} {}: {}", quote.number, quoted_by(quote), quote.text))
+        .collect();
+    let shown = memory.fence(&lines, tail.room(engine, CEILING));
+    tail.gaps(&found.gaps);
+    let head = if shown.text.is_empty() { NOT_KNOWN } else { shown.text.as_str() };
+    let structured = serde_json::to_value(AnsweredForm::new(&found, &found.gaps))
+        .map_err(|cause| Error::new(ErrorKind::Internal, "an answer has no form").because(cause))?;
+    Ok(Answer { text: tail.behind(head, engine, CEILING), structured })
+}
