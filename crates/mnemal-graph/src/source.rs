@@ -19,7 +19,7 @@ use mnemal_extract::{predicate, question, speaker_voice};
 
 use self::choose::{Choice, Known, Quoted};
 use self::line::WordsOf;
-use self::unread::{set_right, unread};
+use self::unread::{add_asked, set_right, unread};
 use crate::Graph;
 use crate::asked::Asked;
 use crate::key::name_key;
@@ -41,7 +41,7 @@ const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 /// question or in the last turns of the conversation, and of the user where it answers; `topics` what holds of named things.
 /// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
 /// What the user has said since the last fold is read, where there is [what reads it](Self::with_extractor):
-/// a fact that it contradicts is withheld, and his words stand where it would.
+/// a fact that it contradicts is withheld, and his words stand where it would, as they do where they are asked for.
 /// Where a question asks for nothing but what a candidate says of the user, and no fact that was said later answers, the
 /// sentence stands on which the candidate rests, as his words, unless the host wants few lines.
 /// Never offered are candidates themselves, what a person rejected, what rests on the agent's word alone, and, in a request for
@@ -358,6 +358,10 @@ impl ContextSource for GraphSource {
             let stores = (self.store.as_ref(), self.events.as_ref());
             let unread = unread(stores, extractor.as_ref(), request).await?;
             set_right(&mut fragments, &known, &unread);
+            // A host that wants few lines asks on every prompt: there silence is better than what is not sure.
+            if about.is_none() && request.lines.is_none() {
+                add_asked(&mut fragments, &asked, request, &unread);
+            }
         }
         Ok(Degraded::whole(fragments))
     }

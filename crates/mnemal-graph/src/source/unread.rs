@@ -1,17 +1,19 @@
-//! What the user said since the last fold, as far as it contradicts what the graph holds: his words come before such a fact.
+//! What the user said since the last fold, as far as it contradicts what the graph holds or is asked for: his words come before
+//! such a fact.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mnemal_core::{
-    Act, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact, Extractor,
-    Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result, Role,
-    Speaker, Subject, Utterance, Within,
+    Act, Because, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact,
+    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result,
+    Role, Section, Speaker, Subject, Utterance, Within,
 };
 use mnemal_extract::predicate::{self, Cardinality};
 
 use super::choose::Known;
 use super::line::WordsOf;
+use crate::asked::Asked;
 use crate::key::name_key;
 use crate::resolve::is_user;
 use crate::say::Names;
@@ -78,6 +80,36 @@ pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[
         }
     }
     fragments.append(&mut words);
+}
+
+/// Offers what the user has just said of himself where that is asked, as his words, unless they stand there already or in the
+/// window of the conversation that asks.
+pub(super) fn add_asked(
+    fragments: &mut Vec<Fragment>,
+    asked: &Asked,
+    request: &ContextRequest,
+    unread: &[Unread],
+) {
+    let is_asked = |claim: &&ExtractedFact| {
+        let of_topic = claim.object.topic.as_deref().is_some_and(|topic| asked.for_role(topic).is_some());
+        claim.subject == Subject::Speaker
+            && claim.attributed_to.is_none()
+            && claim.act == Act::Assert
+            && (of_topic || asked.for_predicate(claim.predicate.as_str()).is_some())
+    };
+    for Unread { turn, claims } in unread {
+        let is_shown = fragments.iter().any(|line| line.record == RecordRef::Event(turn.id));
+        let is_own = turn.kept().is_some_and(|kept| kept.session == request.session);
+        let claim = claims.iter().find(is_asked).filter(|_| !is_shown && !is_own);
+        let words = claim.map(|claim| WordsOf {
+            turn,
+            span: claim.sentence,
+            section: Section::Entity,
+            parts: Vec::new(),
+            because: Because::Query,
+        });
+        fragments.extend(words.and_then(WordsOf::fragment));
+    }
 }
 
 impl Unread {

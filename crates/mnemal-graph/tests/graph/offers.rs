@@ -307,3 +307,27 @@ fn words_past_the_cursor_take_the_place_of_the_facts_that_they_contradict() {
     assert!(folded.iter().all(|(record, _)| matches!(record, RecordRef::Fact(_))), "{folded:?}");
     assert!(folded.iter().any(|(_, text)| text.contains("Rome")), "{folded:?}");
 }
+
+#[test]
+fn words_past_the_cursor_answer_what_is_asked_of_the_user_in_another_conversation() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "me likes tea");
+    let mut say = |session: &str, text: &str| {
+        let entry = life.entry("2024-01-07", session, text);
+        life.append(entry)
+    };
+    let moved = say("before", "me lives_in Rome:location");
+    say("asking", "me works_at Acme:organization");
+    let answers = |query: &str, lines: Option<usize>| -> Vec<RecordRef> {
+        let offered = offered(&life, &ContextRequest { lines, ..request(query) }).into_iter();
+        offered.filter(|one| one.section == Section::Entity).map(|one| one.record).collect()
+    };
+    assert_eq!(answers("Where do I live?", None), [RecordRef::Event(moved)]);
+    assert_eq!(answers("Where do I live?", Some(3)), [], "a host that wants few lines is told what is sure");
+    assert_eq!(
+        answers("Where do I work?", None),
+        [],
+        "what was said in the asking conversation is in its window"
+    );
+    assert_eq!(answers("Where does Anna live?", None), []);
+}
