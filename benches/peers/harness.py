@@ -15,13 +15,14 @@ Standard library only.
 
 import array
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from typing import Callable, NamedTuple
 
-# Source: the depth that the comparison is about.
-TOP = 10
+# Source: the depth that the comparison is about, unless the bench asks for more.
+TOP = int(os.environ.get("PEER_TOP", "10"))
 # Questions of each conversation that are asked before the ones that count. Source: the same as bench-latency.
 WARM_UP = 10
 
@@ -127,7 +128,7 @@ ALL = "all"
 
 def records(stem: Path) -> list[Record]:
     """Reads STEM.jsonl and STEM.f32: one little-endian f32 vector for each line, all zeros where there is none."""
-    lines = [json.loads(line) for line in stem.with_suffix(".jsonl").read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in stem.with_suffix(".jsonl").read_text("utf-8").split("\n") if line]
     values = array.array("f")
     values.frombytes(stem.with_suffix(".f32").read_bytes())
     if sys.byteorder == "big":

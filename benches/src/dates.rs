@@ -77,6 +77,8 @@ pub struct Outcome {
     pub groups: BTreeMap<&'static str, Tally>,
     /// The names of all cases that are not exact.
     pub failed: Vec<String>,
+    /// The same cases for people: how each ended, the sentence, and what was read in it.
+    pub told: Vec<String>,
 }
 
 /// A data set with the conventions that its references follow.
@@ -113,7 +115,8 @@ impl DateSet {
         let mut outcome = Outcome::default();
         for case in &self.cases {
             let anchor = Anchor { at: case.at, zone: &case.zone };
-            let verdict = judge(case, rules.read(&case.input, &anchor, Lean::Future));
+            let found = rules.read(&case.input, &anchor, Lean::Future);
+            let verdict = judge(case, found.clone());
             let tally = outcome.groups.entry(case.group).or_default();
             match verdict {
                 Verdict::Exact => tally.exact += 1,
@@ -122,6 +125,10 @@ impl DateSet {
             }
             if verdict != Verdict::Exact {
                 outcome.failed.push(case.id.clone());
+                let Case { id, group, input, dates, .. } = case;
+                outcome.told.push(format!(
+                    "{verdict:?} {group} {id}: {input}\n  wanted {dates:?}\n  found {found:?}"
+                ));
             }
         }
         outcome

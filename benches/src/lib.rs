@@ -14,6 +14,7 @@ pub mod learned;
 pub mod life;
 pub mod neutral;
 
+pub mod curve;
 pub mod metric;
 pub mod paired;
 pub mod plain;

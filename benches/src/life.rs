@@ -135,11 +135,10 @@ impl Lived {
         let is_known = !said.is_empty();
         let verdict = match (question.wants_silence(), is_known) {
             (true, false) => Verdict::Yes,
-            (true, true) => Verdict::No,
             (false, false) => Verdict::Unknown,
             (false, true) if met == question.needs.len() => Verdict::Yes,
             (false, true) if met > 0 => Verdict::Partly,
-            (false, true) => Verdict::No,
+            (_, true) => Verdict::No,
         };
         Ok(Asked {
             id: question.id.clone(),

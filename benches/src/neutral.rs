@@ -19,6 +19,9 @@ pub struct Turn {
     pub conv: String,
     /// The session within it.
     pub session: String,
+    /// When it was said; times of one set are written alike, so that their order is that of the texts.
+    #[serde(default)]
+    pub ts: Option<String>,
     /// Who said it.
     #[serde(default)]
     pub speaker: String,
@@ -36,12 +39,28 @@ pub struct Question {
     pub conv: String,
     /// The words.
     pub question: String,
-    /// Ids of the turns that hold the answer; empty when nothing does.
+    /// Ids of the turns that hold the answer; empty when nothing does, or nothing that was said when it is asked.
     #[serde(default)]
     pub evidence: Vec<String>,
+    /// The sessions that hold the answer, where they are more than those of the evidence.
+    #[serde(default)]
+    pub evidence_sessions: Option<Vec<String>>,
+    /// Only turns with an earlier time are known when it is asked; `None` where all of them are.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// When exactly it is asked.
+    #[serde(default)]
+    pub asked_at: Option<String>,
     /// Every other field; groups are made by one of them.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
+}
+
+impl Question {
+    /// Whether a turn was not said yet when the question is asked.
+    pub fn is_later(&self, turn: &Turn) -> bool {
+        self.before.as_deref().is_some_and(|before| turn.ts.as_deref().unwrap_or_default() >= before)
+    }
 }
 
 /// One question of a run with what was found for it.
@@ -62,7 +81,8 @@ pub struct DataSet {
     pub turns: HashMap<String, Turn>,
     /// Names of the conversations, in the order of their first turns.
     pub conversations: Vec<String>,
-    /// The questions that have evidence, in the order of the file.
+    /// The questions that have evidence, in the order of the file; those that are asked at a moment by that moment, behind those
+    /// that know all turns.
     pub questions: Vec<Question>,
 }
 
@@ -85,8 +105,19 @@ impl DataSet {
         }
         let mut questions: Vec<Question> = lines(&folder.join(questions))?;
         questions.retain(|question| !question.evidence.is_empty());
-        let turns = turns.into_iter().map(|turn| (turn.id.clone(), turn)).collect();
+        questions.sort_by(|a, b| a.before.cmp(&b.before));
+        let turns: HashMap<_, _> = turns.into_iter().map(|turn| (turn.id.clone(), turn)).collect();
+        for question in &mut questions {
+            let mut evidence = std::mem::take(&mut question.evidence);
+            evidence.retain(|id| !turns.get(id).is_some_and(|turn| question.is_later(turn)));
+            question.evidence = evidence;
+        }
         Ok(Self { corpus, turns, conversations, questions })
+    }
+
+    /// Returns the questions that are asked at one moment together, in the order in which they are asked.
+    pub fn moments(&self) -> impl Iterator<Item = &[Question]> {
+        self.questions.chunk_by(|a, b| a.before == b.before)
     }
 }
 

@@ -9,11 +9,13 @@ mod outcome;
 mod own;
 mod process;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::neutral::DataSet;
+use crate::neutral::{DataSet, Question, Row};
+use crate::plain::{Line, Ranked};
 use crate::score::score;
 
 pub use handed::Handed;
@@ -70,12 +72,19 @@ impl Layout {
 const BOTH: &[Layout] = &[Layout::Apart, Layout::Filtered];
 
 /// Every peer; the first is mnemal, whose row every comparison has.
-pub const PEERS: [Peer; 5] = [
+pub const PEERS: [Peer; 7] = [
     Peer { name: "mnemal", script: None, packages: None, within: &[Layout::Apart] },
     Peer { name: "fts5", script: Some("fts5.py"), packages: None, within: BOTH },
     Peer { name: "fts5-porter", script: Some("fts5_porter.py"), packages: None, within: BOTH },
     Peer { name: "lancedb", script: Some("lancedb_hybrid.py"), packages: Some("lancedb.txt"), within: BOTH },
     Peer { name: "chroma", script: Some("chroma.py"), packages: Some("chroma.txt"), within: BOTH },
+    Peer {
+        name: "langgraph",
+        script: Some("langgraph_store.py"),
+        packages: Some("langgraph.txt"),
+        within: BOTH,
+    },
+    Peer { name: "mem0", script: Some("mem0_store.py"), packages: Some("mem0.txt"), within: BOTH },
 ];
 
 /// Where programs are found and what is made is kept.
@@ -83,6 +92,7 @@ pub const PEERS: [Peer; 5] = [
 pub struct Bench {
     scripts: PathBuf,
     home: PathBuf,
+    top: usize,
 }
 
 impl Default for Bench {
@@ -90,11 +100,45 @@ impl Default for Bench {
     fn default() -> Self {
         let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = benches.parent().unwrap_or(benches);
-        Self { scripts: benches.join("peers"), home: root.join("target/peers") }
+        Self { scripts: benches.join("peers"), home: root.join("target/peers"), top: TOP }
     }
 }
 
 impl Bench {
+    /// Lets peers that are not mnemal rank so many texts for a question.
+    #[must_use]
+    pub fn with_top(self, top: usize) -> Self {
+        Self { top, ..self }
+    }
+
+    /// Returns what a peer ranked for each question, with a store for each conversation: of what was said before its moment.
+    ///
+    /// The peer knows all texts; later ones are left out of what it ranked.
+    ///
+    /// # Errors
+    /// A peer that fails, or a text that cannot be told from the others.
+    pub fn ranked(&self, peer: &Peer, handed: &Handed, data: &DataSet) -> Result<Vec<Ranked>> {
+        let program = self.program(peer)?;
+        let place = self.home.join("stores").join(format!("{}-{}-deep", handed.name, peer.name));
+        let work = Work { handed, layout: Layout::Apart, place, top: self.top };
+        let rows = measure(&program, &work, None)?.asked.rows;
+        let texts: HashMap<String, String> = handed.texts()?;
+        let questions: HashMap<&str, &Question> =
+            data.questions.iter().map(|question| (question.id.as_str(), question)).collect();
+        let row = |row: Row| {
+            let question = questions.get(row.id.as_str()).context("an unknown question")?;
+            let known = |id: String| {
+                let turn = data.turns.get(&id).filter(|turn| !question.is_later(turn))?;
+                let text = texts.get(&id)?;
+                let said =
+                    text.split_once(&format!("{}: ", turn.speaker)).map_or(text.as_str(), |(_, said)| said);
+                Some((id, Line::of(&turn.speaker, said)))
+            };
+            Ok(Ranked { id: row.id.clone(), turns: row.ranked.into_iter().filter_map(known).collect() })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
     /// Returns the folder for what is handed over under this name.
     pub fn folder(&self, set: &str) -> PathBuf {
         self.home.join("handed").join(set)
@@ -130,7 +174,8 @@ impl Bench {
         let layouts = within.iter().chain(&[Layout::Pooled]);
         let outcome = |layout: &Layout| {
             let place = format!("{}-{}-{}", handed.name, peer.name, layout.name());
-            let work = Work { handed, layout: *layout, place: self.home.join("stores").join(place) };
+            let work =
+                Work { handed, layout: *layout, place: self.home.join("stores").join(place), top: self.top };
             let measured = match program {
                 Ok(program) => measure(program, &work, data).map_err(|error| format!("{error:#}")),
                 Err(error) => Err(format!("not installed: {error:#}")),

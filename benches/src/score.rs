@@ -32,6 +32,8 @@ pub struct Report {
     pub unknown: usize,
     /// Ranked turns of another conversation; 0 with a space for each conversation.
     pub foreign: usize,
+    /// Ranked turns that were not said yet when the question was asked; always 0.
+    pub later: usize,
     /// The groups of each level.
     pub levels: Vec<(&'static str, Groups)>,
 }
@@ -60,7 +62,7 @@ pub fn is_answerable(question: &Question) -> bool {
 pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
     let places: HashMap<usize, &Turn> = data.turns.values().map(|turn| (turn.place, turn)).collect();
     let run: HashMap<&str, &Row> = run.iter().map(|row| (row.id.as_str(), row)).collect();
-    let mut report = Report { missing: 0, unknown: 0, foreign: 0, levels: Vec::new() };
+    let mut report = Report { missing: 0, unknown: 0, foreign: 0, later: 0, levels: Vec::new() };
     let mut turns: BTreeMap<String, Vec<Values>> = BTreeMap::new();
     let mut statements: BTreeMap<String, Vec<Values>> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Vec<Values>> = BTreeMap::new();
@@ -71,6 +73,7 @@ pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
         let known: Vec<_> = ranked.iter().filter_map(|id| data.turns.get(id)).collect();
         report.unknown += ranked.len() - known.len();
         report.foreign += known.iter().filter(|turn| turn.conv != question.conv).count();
+        report.later += known.iter().filter(|turn| question.is_later(turn)).count();
         let gold: Vec<_> = question.evidence.iter().filter_map(|id| data.turns.get(id)).collect();
         if gold.is_empty() {
             continue;
@@ -86,7 +89,9 @@ pub fn score(data: &DataSet, run: &[Row], by: &str) -> Report {
         };
         let by_turn = measure(&ids(&known), &unique(ids(&gold).into_iter()));
         let by_statement = measure(&opened(&known), &unique(opened(&gold).into_iter()));
-        let by_session = measure(&rooms(&known), &rooms(&gold));
+        let told = question.evidence_sessions.clone().filter(|told| !told.is_empty());
+        let told = told.map(|told| unique(told.into_iter()));
+        let by_session = measure(&rooms(&known), &told.unwrap_or_else(|| rooms(&gold)));
         for name in groups(question, by) {
             turns.entry(name.clone()).or_default().push(by_turn.clone());
             statements.entry(name.clone()).or_default().push(by_statement.clone());
@@ -159,14 +164,17 @@ impl Report {
             "missing": self.missing,
             "unknown_ids": self.unknown,
             "foreign": self.foreign,
+            "later": self.later,
             "levels": levels,
         })
     }
 
     /// Returns a table for people.
     pub fn table(&self) -> String {
-        let mut text =
-            format!("missing {}  unknown ids {}  foreign {}\n", self.missing, self.unknown, self.foreign);
+        let mut text = format!(
+            "missing {}  unknown ids {}  foreign {}  later {}\n",
+            self.missing, self.unknown, self.foreign, self.later
+        );
         for (level, groups) in &self.levels {
             let _ = write!(text, "\n{level:8}{:24}{:>6}", "group", "n");
             for name in SHOWN {
@@ -194,6 +202,7 @@ mod tests {
             id: format!("t{place}"),
             conv: "c".to_owned(),
             session: session.to_owned(),
+            ts: None,
             speaker: speaker.to_owned(),
             place,
         };

@@ -1,9 +1,8 @@
 //! A data set in spaces: imported as a person would import his own history, asked as a host would ask.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::BufReader;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -12,8 +11,12 @@ use mnemal::{
     GapCause, Hit, ImportFormat, ImportOptions, InstallationKey, Layer, Memory, OwnHistory, RecallMode,
     Scope, Settings, SpaceId, SystemClock, Within,
 };
+use mnemal_core::Timestamp;
 use mnemal_recall::Grounds;
+use mnemal_testkit::ManualClock;
+use serde::Deserialize;
 
+use crate::dates::civil::seconds;
 use crate::neutral::{DataSet, Question, Row};
 
 /// Ids of imported events follow from the key; a fixed one makes two runs equal, ties included.
@@ -58,14 +61,42 @@ pub struct Answers {
 /// The spaces of one data set.
 #[derive(Debug)]
 pub struct Spaces {
-    /// The name of each conversation with its space.
-    spaces: HashMap<String, Space>,
+    spaces: Vec<Space>,
+    /// The place of the space of each conversation.
+    of: HashMap<String, usize>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Space {
     memory: Memory,
-    sources: std::sync::Arc<HashMap<EventId, String>>,
+    /// What the clock of the space says, where its turns are told as they were said.
+    clock: Option<Arc<ManualClock>>,
+    /// Lines of the corpus that are not imported yet.
+    waiting: Vec<Line>,
+    /// The place behind the last event that is named.
+    named: Cursor,
+    sources: HashMap<EventId, String>,
+}
+
+/// What the clock of a space shows.
+#[derive(Clone, Copy, Debug)]
+enum Time {
+    Now,
+    OfQuestions,
+}
+
+/// One line of the corpus with what says where and when it is imported.
+#[derive(Clone, Debug)]
+struct Line {
+    at: Told,
+    text: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Told {
+    conv: String,
+    #[serde(default)]
+    ts: Option<String>,
 }
 
 impl Spaces {
@@ -76,22 +107,61 @@ impl Spaces {
     /// # Errors
     /// A corpus that is not read in full: a broken line, a turn that could not be stored.
     pub async fn import(data: &DataSet, layout: Layout, builder: &Builder) -> Result<Self> {
-        let mut spaces = HashMap::new();
+        let mut spaces = Self::make(data, layout, builder, Time::Now)?;
+        for space in &mut spaces.spaces {
+            space.take(None).await?;
+        }
+        Ok(spaces)
+    }
+
+    /// Makes spaces that hold nothing yet: [`advance`](Self::advance) imports what was said when questions are asked. The clock
+    /// of a space that is asked at moments shows these.
+    ///
+    /// # Errors
+    /// A corpus with a broken line.
+    pub fn begin(data: &DataSet, layout: Layout, builder: &Builder) -> Result<Self> {
+        let is_moment = |question: &Question| question.before.is_some();
+        let time = if data.questions.iter().any(is_moment) { Time::OfQuestions } else { Time::Now };
+        Self::make(data, layout, builder, time)
+    }
+
+    fn make(data: &DataSet, layout: Layout, builder: &Builder, time: Time) -> Result<Self> {
+        let text = std::fs::read_to_string(&data.corpus)?;
+        let line = |text: &str| -> Result<Line> {
+            Ok(Line { at: serde_json::from_str(text)?, text: text.to_owned() })
+        };
+        let lines: Vec<Line> =
+            text.lines().filter(|line| !line.trim().is_empty()).map(line).collect::<Result<_>>()?;
+        let space = |waiting: Vec<Line>| Space::new(waiting, builder, time);
+        let (mut spaces, mut of) = (Vec::new(), HashMap::new());
         match layout {
             Layout::Pooled => {
-                let space = Space::import(data, Within::All, builder).await?;
-                spaces.extend(data.conversations.iter().map(|conv| (conv.clone(), space.clone())));
+                of.extend(data.conversations.iter().map(|conv| (conv.clone(), 0)));
+                spaces.push(space(lines)?);
             }
             Layout::Apart => {
                 for conv in &data.conversations {
-                    spaces.insert(
-                        conv.clone(),
-                        Space::import(data, Within::Only(conv.clone()), builder).await?,
-                    );
+                    of.insert(conv.clone(), spaces.len());
+                    spaces.push(space(lines.iter().filter(|line| line.at.conv == *conv).cloned().collect())?);
                 }
             }
         }
-        Ok(Self { spaces })
+        Ok(Self { spaces, of })
+    }
+
+    /// Imports what was said before the moment of these questions, of the conversations that they are asked of; everything where
+    /// they have none.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    pub async fn advance(&mut self, questions: &[Question]) -> Result<()> {
+        for question in questions {
+            let place = self.place(question)?;
+            if let Some(space) = self.spaces.get_mut(place) {
+                space.take(question.before.as_deref()).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Folds every log into its graph to the end, and says how many facts are believed.
@@ -100,7 +170,7 @@ impl Spaces {
     /// A space without a graph, or one that is not folded to the end.
     pub async fn fold_graphs(&self) -> Result<usize> {
         let mut facts = 0;
-        for Space { memory, .. } in self.spaces.values() {
+        for Space { memory, .. } in &self.spaces {
             let graph = loop {
                 let graph = memory.graph().await?;
                 match graph.gaps.iter().find(|gap| gap.layer == Layer::Graph) {
@@ -119,7 +189,7 @@ impl Spaces {
     /// # Errors
     /// A summary that could not be made.
     pub async fn make_summaries(&self) -> Result<()> {
-        for Space { memory, .. } in self.spaces.values() {
+        for Space { memory, .. } in &self.spaces {
             loop {
                 let gaps = memory.engine().refresh_summaries().await?;
                 match gaps.iter().find(|gap| !matches!(gap.cause, GapCause::Stale { .. })) {
@@ -142,7 +212,7 @@ impl Spaces {
 
     /// Returns the name of the turn that an event of a question's space came from.
     pub fn turn(&self, question: &Question, event: EventId) -> Option<&str> {
-        self.spaces.get(&question.conv)?.sources.get(&event).map(String::as_str)
+        self.of(question).ok()?.sources.get(&event).map(String::as_str)
     }
 
     /// Asks every question and ranks the turns that were found.
@@ -152,7 +222,7 @@ impl Spaces {
     pub async fn recall(&self, questions: &[Question], asking: Asking) -> Result<Answers> {
         let mut answers = Answers::default();
         for question in questions {
-            let Space { memory, sources } = self.of(question)?;
+            let Space { memory, sources, .. } = self.asked(question)?;
             let found = memory.recall(&question.question).limit(asking.limit).mode(asking.mode).await?;
             let ranked = found.hits.iter().filter_map(|hit| sources.get(&hit.event.id)).cloned().collect();
             answers.degraded += usize::from(!found.gaps.is_empty());
@@ -166,7 +236,7 @@ impl Spaces {
     /// # Errors
     /// As [`recall`](Self::recall).
     pub async fn hits(&self, question: &Question, asking: Asking) -> Result<Vec<(String, Hit)>> {
-        let Space { memory, sources } = self.of(question)?;
+        let Space { memory, sources, .. } = self.asked(question)?;
         let found = memory.recall(&question.question).limit(asking.limit).mode(asking.mode).await?;
         let named = |hit: Hit| Some((sources.get(&hit.event.id)?.clone(), hit));
         Ok(found.value.hits.into_iter().filter_map(named).collect())
@@ -179,7 +249,7 @@ impl Spaces {
     pub async fn contexts(&self, questions: &[Question], budget: u32) -> Result<Answers> {
         let mut answers = Answers::default();
         for question in questions {
-            let Space { memory, sources } = self.of(question)?;
+            let Space { memory, sources, .. } = self.asked(question)?;
             let context = memory.context(&question.question).budget(budget).await?;
             let stands_on = context.receipt.lines.iter().flat_map(|line| &line.sources);
             let ranked = stands_on.filter_map(|source| sources.get(&source.event)).cloned().collect();
@@ -200,14 +270,30 @@ impl Spaces {
     /// # Errors
     /// As [`recall`](Self::recall).
     pub async fn grounds(&self, conv: &str, question: &str) -> Result<Vec<Grounds>> {
-        let space = self.spaces.get(conv).with_context(|| format!("no conversation {conv}"))?;
+        let space = self.of.get(conv).and_then(|place| self.spaces.get(*place));
+        let space = space.with_context(|| format!("no conversation {conv}"))?;
         let found = space.memory.recall(question).await?;
         Ok(found.hits.iter().map(|hit| hit.grounds).collect())
     }
 
+    fn place(&self, question: &Question) -> Result<usize> {
+        let place = self.of.get(&question.conv).copied();
+        place.with_context(|| format!("question {}: no conversation {}", question.id, question.conv))
+    }
+
     fn of(&self, question: &Question) -> Result<&Space> {
-        let space = self.spaces.get(&question.conv);
-        space.with_context(|| format!("question {}: no conversation {}", question.id, question.conv))
+        self.spaces.get(self.place(question)?).context("a conversation without a space")
+    }
+
+    /// Returns the space of a question, whose clock says when it is asked.
+    fn asked(&self, question: &Question) -> Result<&Space> {
+        let space = self.of(question)?;
+        if let (Some(clock), Some(at)) =
+            (&space.clock, question.asked_at.as_ref().or(question.before.as_ref()))
+        {
+            clock.jump(moment(at)?);
+        }
+        Ok(space)
     }
 }
 
@@ -215,32 +301,76 @@ impl Answers {
     fn add(&mut self, question: &Question, ranked: Vec<String>) {
         self.rows.push(Row { id: question.id.clone(), ranked });
     }
+
+    /// Puts answers to further questions behind these.
+    pub fn extend(&mut self, others: Self) {
+        self.rows.extend(others.rows);
+        self.degraded += others.degraded;
+        self.whole_tokens += others.whole_tokens;
+        for (section, tokens) in others.tokens {
+            *self.tokens.entry(section).or_default() += tokens;
+        }
+    }
+
+    /// Returns the mean tokens of a context.
+    pub fn mean_tokens(&self) -> f64 {
+        let mean = self.whole_tokens as f64 / self.rows.len().max(1) as f64;
+        (mean * 10.0).round() / 10.0
+    }
 }
 
 impl Space {
-    async fn import(data: &DataSet, conv: Within<String>, builder: &Builder) -> Result<Self> {
-        let memory = memory(builder.clone())?;
-        let file = BufReader::new(File::open(&data.corpus)?);
-        let options = own_history(conv);
-        let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
+    fn new(waiting: Vec<Line>, builder: &Builder, time: Time) -> Result<Self> {
+        let clock = match time {
+            Time::Now => None,
+            Time::OfQuestions => Some(Arc::new(ManualClock::at(Timestamp::EPOCH))),
+        };
+        let builder = match &clock {
+            Some(clock) => builder.clone().with_clock(clock.clone()),
+            None => builder.clone(),
+        };
+        let (named, sources) = (Cursor::START, HashMap::new());
+        Ok(Self { memory: memory(builder)?, clock, waiting, named, sources })
+    }
+
+    /// Imports what was said before a moment, or everything, and notes the names of its events.
+    async fn take(&mut self, before: Option<&str>) -> Result<()> {
+        let is_due =
+            |line: &Line| before.is_none_or(|before| line.at.ts.as_deref().unwrap_or_default() < before);
+        let (due, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(is_due);
+        self.waiting = waiting;
+        if let (Some(clock), Some(before)) = (&self.clock, before) {
+            clock.jump(moment(before)?);
+        }
+        if due.is_empty() {
+            return Ok(());
+        }
+        let text: String = due.into_iter().flat_map(|line| [line.text, "\n".to_owned()]).collect();
+        let options = own_history(Within::All);
+        let report = self.memory.import(text.as_bytes(), ImportFormat::Neutral, options, &mut |_| {}).await?;
         if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.iter().all(is_behind)
         {
             bail!("the corpus was not imported in full: {report:?}");
         }
-        fold(&memory).await?;
-        let mut sources = HashMap::new();
-        let mut after = Cursor::START;
+        fold(&self.memory).await?;
         loop {
-            let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
+            let page = self.memory.scan(&EventFilter::all(), self.named, PAGE).await?;
             let Some(last) = page.last() else { break };
-            after = Cursor(Some(last.seq));
+            self.named = Cursor(Some(last.seq));
             let named = page
                 .iter()
                 .filter_map(|event| Some((event.id, event.kept()?.metadata.get("source_id")?.clone())));
-            sources.extend(named);
+            self.sources.extend(named);
         }
-        Ok(Self { memory, sources: std::sync::Arc::new(sources) })
+        Ok(())
     }
+}
+
+/// Reads a moment of a data set; without an offset it is UTC, as the import reads it.
+fn moment(text: &str) -> Result<Timestamp> {
+    let (at, _) = seconds(text).with_context(|| format!("no moment: {text}"))?;
+    Ok(Timestamp::from_micros(at.saturating_mul(1_000_000))?)
 }
 
 /// Lets learnings and the graph read everything, as upkeep would; an engine without a graph has nothing more to read.

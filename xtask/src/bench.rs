@@ -25,7 +25,10 @@ const BENCHES: &[(&str, &str)] = &[
     ("life", "how well contexts serve the questions of a life, and what is right of what is held at its end"),
     ("load", "calls of many clients at once, and commands beside them, that fail"),
     ("model", "what the passes that ask a language model make of conversations, with any endpoint"),
-    ("peers", "mnemal beside SQLite FTS5, LanceDB and Chroma, which it installs below target/peers"),
+    (
+        "peers",
+        "mnemal beside SQLite FTS5, LanceDB, Chroma, LangGraph and Mem0, which it installs below target/peers",
+    ),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("vectors", "indexes of vectors beside a look at all rows; the graph with the feature `hnsw`"),

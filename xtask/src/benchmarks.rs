@@ -58,6 +58,27 @@ const MEASUREMENTS: &[Measurement] = &[
         commands: &["recall --data DATA/prefeval --context 4000"],
     },
     Measurement {
+        name: "curve",
+        title: "Evidence in small contexts",
+        about: "Mean share of a question's evidence on which the lines of its context stand, with the tokens really used, beside whole turns in \
+            the order of stemmed BM25, each one line `Speaker: text`, as many as fit: `bm25` cuts a turn at 500 tokens, `bm25-whole` none. \
+            A line of mnemal may show a part of its turn. Other stores fill theirs with what they rank, with turns as `bm25` has them; none \
+            of them asks a model. Development halves; RealMem is asked in the middle.",
+        commands: &[
+            "recall --data DATA/locomo --curve",
+            "recall --data DATA/beam100k --curve",
+            "recall --data DATA/realmem --questions questions_clean.jsonl --curve",
+            "peers --data DATA/locomo --curve --peer fts5,fts5-porter,chroma",
+            "peers --data DATA/beam100k --curve --peer fts5,fts5-porter,chroma",
+        ],
+    },
+    Measurement {
+        name: "recall-realmem",
+        title: "Recall: what a project needs and nobody asks for",
+        about: "RealMem, development half, repaired pointers; each question asked at its moment, of what was said before.",
+        commands: &["recall --data DATA/realmem --questions questions_clean.jsonl"],
+    },
+    Measurement {
         name: "context",
         title: "Contexts: with the facts of the graph and without",
         about: "Share of a question's evidence on which the lines of its context stand, with the 95 % interval of the gain, and \

@@ -115,12 +115,12 @@ async fn run(args: &Args) -> Result<()> {
             with.make_summaries().await?;
             without.make_summaries().await?;
         }
-        let ranked = ranked(&data, &without).await?;
+        let ranked = ranked(&data.questions, &without).await?;
         let mut compared = Vec::new();
         for budget in &args.budget {
             let on = with.contexts(&data.questions, *budget).await?;
             let off = without.contexts(&data.questions, *budget).await?;
-            let bm25 = shown(&data, &filled(&ranked, *budget), &args.by);
+            let bm25 = shown(&data, &filled(&ranked, *budget, |line| line.cut).rows, &args.by);
             compared.push(Compared { bm25, ..compare(&data, (&name, *budget), &on, &off, &args.by) });
         }
         if args.json {

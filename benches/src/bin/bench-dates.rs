@@ -16,6 +16,10 @@ struct Args {
     /// A folder with `cases.jsonl`: sentences, moments, and the dates that a reference finds.
     #[arg(long)]
     data: PathBuf,
+    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references, then with
+    /// those that are built in.
+    #[arg(long, conflicts_with = "json")]
+    list: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -28,11 +32,19 @@ fn main() -> Result<()> {
     let own = DateRules::built_in("en").context("the built-in rules for dates cannot be read")?;
     let mut figures = figures(&set, &outcome);
     let groups = groups(&outcome);
-    let own_groups = groups_of_own(&set, own);
+    // The same with the customs that are built in, which differ from those of every reference.
+    let own = set.measure(own);
+    if args.list {
+        for (customs, outcome) in [("customs of the references", &outcome), ("built-in customs", &own)] {
+            println!("{customs}\n{}", outcome.told.join("\n"));
+        }
+        return Ok(());
+    }
     if let Value::Object(all) = &mut figures {
         all.insert("groups".to_owned(), groups);
-        all.insert("own_customs".to_owned(), own_groups);
+        all.insert("own_customs".to_owned(), self::groups(&own));
         all.insert("failed".to_owned(), json!(outcome.failed));
+        all.insert("own_customs_failed".to_owned(), json!(own.failed));
     }
     if args.json {
         println!("{}", serde_json::to_string_pretty(&figures)?);
@@ -51,9 +63,4 @@ fn figures(set: &DateSet, outcome: &Outcome) -> Value {
 
 fn groups(outcome: &Outcome) -> Value {
     outcome.groups.iter().map(|(name, tally)| ((*name).to_owned(), tally.figures())).collect()
-}
-
-/// The same with the customs that are built in, which differ from those of every reference.
-fn groups_of_own(set: &DateSet, rules: &DateRules) -> Value {
-    groups(&set.measure(rules))
 }

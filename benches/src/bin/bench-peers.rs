@@ -1,4 +1,4 @@
-//! mnemal beside SQLite FTS5, `LanceDB` and Chroma: the same texts, vectors and questions.
+//! mnemal beside SQLite FTS5, `LanceDB`, Chroma, `LangGraph` and Mem0: the same texts, vectors and questions.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
+use mnemal_benches::curve::Curve;
 use mnemal_benches::neutral::DataSet;
 use mnemal_benches::peers::{Bench, Handed, PEERS, Peer, Report, act, table};
+use serde_json::Map;
 
 /// Questions about made events. Source: that of `bench latency`; p99 is the third worst.
 const SAMPLES: usize = 200;
@@ -29,6 +31,10 @@ struct Args {
     /// Also measure made conversations of so many events; 0 for none.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
     sizes: Vec<usize>,
+    /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how much
+    /// of the evidence they hold; mnemal's are those of `bench recall --curve`.
+    #[arg(long)]
+    curve: bool,
     /// Questions about each of those.
     #[arg(long, default_value_t = SAMPLES)]
     samples: usize,
@@ -45,6 +51,9 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if !args.be.is_empty() {
         return runtime.block_on(act(&args.be));
+    }
+    if args.curve {
+        return runtime.block_on(curve(&args));
     }
     let load = std::fs::read_to_string("/proc/loadavg").context("a comparison needs Linux's /proc")?;
     let mut report = Report {
@@ -78,6 +87,40 @@ async fn compare(args: &Args, report: &mut Report) -> Result<()> {
             eprintln!("{} of {}: {}, {}", place + 1, PEERS.len(), peer.name, handed.name);
             report.outcomes.extend(bench.outcomes(peer, &program, handed, *data));
         }
+    }
+    Ok(())
+}
+
+/// Texts that a store ranks so that the largest context is full. Source: as many turns of two-person chats fit into 4,000 tokens,
+/// and some.
+const DEEP: usize = 200;
+/// The same where those are left out that were said after the question. Source: no conversation of the sets has more turns.
+const DEEPER: usize = 2_000;
+
+async fn curve(args: &Args) -> Result<()> {
+    let folder = args.data.as_ref().context("no data set")?;
+    let data = DataSet::read(folder, &args.questions)?;
+    let are_moments = data.questions.iter().any(|question| question.before.is_some());
+    let bench = Bench::default().with_top(if are_moments { DEEPER } else { DEEP });
+    let name = folder.canonicalize()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let handed = Handed::of_data(&name, &data, bench.folder(&name)).await?;
+    let (mut others, mut failed) = (Vec::new(), Map::new());
+    for peer in PEERS.iter().skip(1).filter(|peer| is_wanted(args, peer)) {
+        match bench.ranked(peer, &handed, &data) {
+            Ok(ranked) => others.push((peer.name, ranked)),
+            Err(error) => drop(failed.insert(peer.name.to_owned(), format!("{error:#}").into())),
+        }
+    }
+    let curve = Curve::of_others(&others);
+    if args.json {
+        let mut document = curve.json(&data, "category");
+        if let (Some(fields), false) = (document.as_object_mut(), failed.is_empty()) {
+            fields.insert("failed".to_owned(), failed.into());
+        }
+        println!("{document:#}");
+    } else {
+        print!("{}", curve.table(&data));
+        failed.iter().for_each(|(name, why)| println!("{name} failed: {why}"));
     }
     Ok(())
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use mnemal::{Layer, RecallMode};
+use mnemal::{Builder, Layer, RecallMode};
+use mnemal_benches::curve::Curve;
 use mnemal_benches::embedder::EmbedderArgs;
 use mnemal_benches::neutral::{DataSet, Row};
 use mnemal_benches::paired::{Difference, by_group};
 use mnemal_benches::score::score;
 use mnemal_benches::shown;
-use mnemal_benches::spaces::{Asking, Layout, Spaces};
+use mnemal_benches::spaces::{Answers, Asking, Layout, Spaces};
 
 /// Turns that are ranked for a question. Source: the deepest published depth.
 const LIMIT: usize = 50;
@@ -45,6 +46,10 @@ struct Args {
     /// Assemble contexts of this many tokens too, and say how much of the evidence they hold.
     #[arg(long, value_name = "TOKENS")]
     context: Option<u32>,
+    /// Assemble contexts of 500, 1,000, 2,000 and 4,000 tokens instead, and say how much of the evidence they hold beside the turns
+    /// that stemmed BM25 would put into as many tokens.
+    #[arg(long, conflicts_with_all = ["context", "run"])]
+    curve: bool,
     #[command(flatten)]
     embedder: EmbedderArgs,
     /// Whether the graph has a part in the ranking; `both` also says what it changes, group by group.
@@ -84,30 +89,34 @@ async fn run(args: &Args) -> Result<()> {
     let builder = args.embedder.builder()?;
     let graphless = builder.clone().without(Layer::Graph);
     let first = if args.graph == Graph::Off { &graphless } else { &builder };
-    let spaces = Spaces::import(&data, layout, first).await?;
+    if args.curve {
+        let curve = Curve::measure(&data, layout, first).await?;
+        if args.json {
+            println!("{:#}", curve.json(&data, &args.by));
+        } else {
+            print!("{}", curve.table(&data));
+        }
+        return Ok(());
+    }
     let mode = match args.mode {
         Arms::Hybrid => RecallMode::Auto,
         Arms::Lexical => RecallMode::Lexical,
         Arms::Vector => RecallMode::Vector,
     };
     let asking = Asking { limit: args.limit, mode };
-    let answers = spaces.recall(&data.questions, asking).await?;
+    let (answers, contexts) = ask(&data, (layout, first), asking, args.context).await?;
     let gains = match args.graph {
         Graph::On | Graph::Off => Vec::new(),
         Graph::Both => {
-            let plain = Spaces::import(&data, layout, &graphless).await?;
-            let plain = plain.recall(&data.questions, asking).await?.rows;
-            by_group(&data, (&plain, &answers.rows), &args.by, &COMPARED)
+            let (plain, _) = ask(&data, (layout, &graphless), asking, None).await?;
+            by_group(&data, (&plain.rows, &answers.rows), &args.by, &COMPARED)
         }
     };
     if let Some(file) = &args.run {
         write(file, &answers.rows)?;
     }
     let report = score(&data, &answers.rows, &args.by);
-    let contexts = match args.context {
-        Some(budget) => Some(spaces.contexts(&data.questions, budget).await?),
-        None => None,
-    };
+    let contexts = args.context.map(|_| contexts);
     let held = contexts.as_ref().map(|contexts| shown::shown(&data, &contexts.rows, &args.by));
     let degraded = answers.degraded + contexts.map_or(0, |contexts| contexts.degraded);
     if args.json {
@@ -133,6 +142,25 @@ async fn run(args: &Args) -> Result<()> {
         println!("\nanswers that lacked something: {degraded}");
     }
     Ok(())
+}
+
+/// Asks every question of what was said before its moment, and assembles contexts if there is a budget for them.
+async fn ask(
+    data: &DataSet,
+    (layout, builder): (Layout, &Builder),
+    asking: Asking,
+    context: Option<u32>,
+) -> Result<(Answers, Answers)> {
+    let mut spaces = Spaces::begin(data, layout, builder)?;
+    let (mut answers, mut contexts) = (Answers::default(), Answers::default());
+    for questions in data.moments() {
+        spaces.advance(questions).await?;
+        answers.extend(spaces.recall(questions, asking).await?);
+        if let Some(budget) = context {
+            contexts.extend(spaces.contexts(questions, budget).await?);
+        }
+    }
+    Ok((answers, contexts))
 }
 
 fn gain_json((group, n, differences): &(String, usize, Vec<Difference>)) -> serde_json::Value {

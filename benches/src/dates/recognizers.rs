@@ -25,24 +25,34 @@ pub fn read(rows: &[Value]) -> Result<DateSet> {
 fn case(row: &Value) -> Option<Case> {
     let moment = row.get("ref").and_then(Value::as_str);
     let (at, _) = seconds(moment.unwrap_or(ANY_MOMENT))?;
-    let results = row.get("results")?.as_array()?;
-    let dates = results.iter().map(readings).collect::<Option<Vec<_>>>()?;
+    let results = match row.get("results")? {
+        Value::Null => &Vec::new(),
+        results => results.as_array()?,
+    };
+    let dates = results.iter().map(readings).collect();
     Some(Case {
         id: row.get("id")?.as_str()?.to_owned(),
         input: row.get("input")?.as_str()?.to_owned(),
         at: Timestamp::from_micros(at.checked_mul(1_000_000)?).ok()?,
         zone: Zone::utc(),
-        group: if moment.is_none() && !results.is_empty() { "without_anchor" } else { group(results) },
+        group: match group(results) {
+            "untyped" => "untyped",
+            group if moment.is_none() && group != "nothing" => "without_anchor",
+            group => group,
+        },
         dates,
     })
 }
 
-/// Recurring sets, zones, and cases with several readings of a date are counted apart.
+/// Recurring sets, zones, cases with several readings of a date, and those of which the reference does not say what a date is
+/// are counted apart.
 fn group(results: &[Value]) -> &'static str {
     let is_kind = |result: &Value, kind: &str| result.get("type").and_then(Value::as_str) == Some(kind);
     let values = |result: &Value| result.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
     let has_zone = |result: &Value| values(result).iter().any(|value| value.get("timezone").is_some());
-    if results.iter().any(|result| is_kind(result, "datetimeV2.set")) {
+    if results.iter().any(|result| result.get("type").is_none_or(Value::is_null)) {
+        "untyped"
+    } else if results.iter().any(|result| is_kind(result, "datetimeV2.set")) {
         "recurring"
     } else if results.iter().any(|result| is_kind(result, "datetimeV2.timezone") || has_zone(result)) {
         "zones"
@@ -55,18 +65,37 @@ fn group(results: &[Value]) -> &'static str {
     }
 }
 
-fn readings(result: &Value) -> Option<Vec<Wanted>> {
-    let kind = result.get("type")?.as_str()?.strip_prefix("datetimeV2.")?;
+/// What the reference says of a date: a date without a value is one that cannot be resolved, whatever its type.
+fn readings(result: &Value) -> Vec<Wanted> {
+    let kind = result.get("type").and_then(Value::as_str);
+    let kind = kind.map(|kind| kind.strip_prefix("datetimeV2.").unwrap_or(kind));
     let values = result.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
     if values.is_empty() {
-        return Some(vec![Wanted::Unresolved]);
+        return vec![Wanted::Unresolved];
     }
-    Some(values.iter().map(|value| reading(kind, value).unwrap_or(Wanted::Unresolved)).collect())
+    values.iter().map(|value| reading(kind, value).unwrap_or(Wanted::Unresolved)).collect()
 }
 
-fn reading(kind: &str, value: &Value) -> Option<Wanted> {
+/// The type that a value without one has by its form.
+fn type_of(value: &Value) -> Option<&'static str> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
-    let kind = text("type").unwrap_or(kind);
+    let of_length = text("timex").is_some_and(|timex| timex.starts_with('P') && timex != "PRESENT_REF");
+    let (written, is_range) = match text("value") {
+        Some(point) => (point, false),
+        None => (text("start").or(text("end"))?, true),
+    };
+    match (written.contains('-'), written.contains(':')) {
+        (false, false) if of_length && !is_range => Some("duration"),
+        (true, true) => Some(if is_range { "datetimerange" } else { "datetime" }),
+        (true, false) => Some(if is_range { "daterange" } else { "date" }),
+        (false, true) => Some(if is_range { "timerange" } else { "time" }),
+        (false, false) => None,
+    }
+}
+
+fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let kind = text("type").or(kind).or_else(|| type_of(value))?;
     let point = text("value");
     // A value that is one point is one, whatever it is called.
     let kind = if point.is_some() { kind.strip_suffix("range").unwrap_or(kind) } else { kind };
@@ -173,5 +202,55 @@ fn of_duration(duration: &str, range: &str) -> Vec<Grain> {
         (false, Some('M')) => vec![Grain::Month, Grain::Quarter],
         (false, Some('Y')) => vec![Grain::Year, Grain::Decade, Grain::Century],
         _ => vec![Grain::Day],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn case_of(results: &Value) -> Case {
+        let row = json!({"id": "one", "input": "tomorrow", "ref": "2020-01-01T00:00:00", "results": results});
+        read(&[row]).unwrap().cases.remove(0)
+    }
+
+    #[test]
+    fn a_date_without_a_type_is_what_its_values_are_and_counts_apart() {
+        let typed =
+            |kind: Value, values: Value| json!([{"text": "tomorrow", "type": kind, "values": values}]);
+        let date = json!([{"timex": "2020-01-02", "type": "date", "value": "2020-01-02"}]);
+        let known = case_of(&typed(json!("datetimeV2.date"), date.clone()));
+        let told = case_of(&typed(Value::Null, date));
+        let formed = case_of(&typed(Value::Null, json!([{"timex": "2020-01-02", "value": "2020-01-02"}])));
+        assert_eq!((known.group, told.group, formed.group), ("single", "untyped", "untyped"));
+        let dates = [&known, &told, &formed].map(|case| format!("{:?}", case.dates));
+        assert_eq!(dates[0], dates[1]);
+        assert_eq!(dates[0], dates[2]);
+        for values in [Value::Null, json!([]), json!([{"timex": ""}])] {
+            let nothing = case_of(&typed(Value::Null, values)).dates;
+            assert!(matches!(nothing[0][..], [Wanted::Unresolved]), "{nothing:?}");
+        }
+        let none = case_of(&Value::Null);
+        assert_eq!((none.group, none.dates.len()), ("nothing", 0));
+    }
+
+    #[test]
+    fn a_value_without_a_type_has_one_by_its_form() {
+        let forms = [
+            (json!({"value": "2020-01-02"}), Some("date")),
+            (json!({"value": "2020-01-02 08:00:00"}), Some("datetime")),
+            (json!({"value": "08:00:00"}), Some("time")),
+            (json!({"start": "2020-01-02", "end": "2020-01-05"}), Some("daterange")),
+            (json!({"end": "2020-01-02 08:00:00"}), Some("datetimerange")),
+            (json!({"start": "08:00:00"}), Some("timerange")),
+            (json!({"timex": "PT30M", "value": "1800"}), Some("duration")),
+            (json!({"value": "not resolved"}), None),
+            (json!({"timex": "P1D"}), None),
+        ];
+        for (value, kind) in forms {
+            assert_eq!(type_of(&value), kind, "{value}");
+        }
     }
 }

@@ -79,6 +79,12 @@ impl Handed {
         Self::write(name, folder, asked.map(question).collect()).await
     }
 
+    /// Returns the texts by their ids.
+    pub(super) fn texts(&self) -> Result<HashMap<String, String>> {
+        let texts: Vec<Line> = lines(&self.folder.join("texts.jsonl"))?;
+        Ok(texts.into_iter().map(|line| (line.id, line.text)).collect())
+    }
+
     async fn write(name: &str, folder: PathBuf, questions: Vec<Line>) -> Result<Self> {
         let texts = texts(&folder.join(CORPUS)).await?;
         let (events, asked) = (texts.len(), questions.len());

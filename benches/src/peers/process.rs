@@ -25,6 +25,8 @@ pub(super) struct Work<'a> {
     pub(super) layout: Layout,
     /// The folder for its store and for what it writes down.
     pub(super) place: PathBuf,
+    /// Texts that are ranked for a question by a program of another store.
+    pub(super) top: usize,
 }
 
 impl Work<'_> {
@@ -63,7 +65,7 @@ impl Program {
         let out = work.place.join(format!("{phase}.json"));
         let mut command = Command::new(&self.start);
         command.args(&self.arguments).arg(phase).arg(&work.handed.folder).arg(work.store());
-        command.arg(work.layout.name()).arg(&out);
+        command.arg(work.layout.name()).arg(&out).env("PEER_TOP", work.top.to_string());
         if let Some(home) = &self.home {
             std::fs::create_dir_all(home)?;
             command.env("HOME", home).env_remove("XDG_CACHE_HOME").env_remove("XDG_DATA_HOME");

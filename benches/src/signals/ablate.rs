@@ -54,7 +54,7 @@ pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
         id: one.id,
         ranked: one.turns.into_iter().take(LIMIT).map(|(turn, _)| turn).collect(),
     };
-    let plain: Vec<Row> = ranked(data, &spaces).await?.into_iter().map(best).collect();
+    let plain: Vec<Row> = ranked(&data.questions, &spaces).await?.into_iter().map(best).collect();
     let mut lines = vec![
         Line::new("all signals".to_owned(), data, &all, &all),
         Line::new("BM25 alone".to_owned(), data, &all, &plain),

@@ -46,6 +46,9 @@ fn tables(result: &Value) -> String {
     if let Some(levels) = result.get("levels").and_then(Value::as_object) {
         return recall(levels, result.get("context").and_then(Value::as_object));
     }
+    if let Some(points) = result.get("curve").and_then(Value::as_array) {
+        return curve(points);
+    }
     if let Some(sets) = result.get("contexts").and_then(Value::as_array) {
         return contexts(sets);
     }
@@ -78,6 +81,23 @@ fn recall(levels: &Map<String, Value>, context: Option<&Map<String, Value>>) -> 
         let metrics = METRICS.iter().map(|metric| cell(values.get(metric)));
         let stated = statements.map(|groups| cell(groups.get(name).and_then(|group| group.get("all@10"))));
         [name.clone(), cell(values.get("n"))].into_iter().chain(metrics).chain(stated).chain(share).collect()
+    });
+    table(&head, rows)
+}
+
+/// What small contexts hold of the evidence by budget, maker and group of questions.
+fn curve(points: &[Value]) -> String {
+    let head = ["budget", "made by", "tokens used", "questions", "n", "share", "any", "all", "lines"];
+    let rows = points.iter().flat_map(|point| {
+        let made = point.as_object().into_iter().flatten();
+        made.flat_map(move |(name, made)| {
+            let head = [cell(point.get("budget")), name.clone(), cell(made.get("tokens"))];
+            let groups = made.get("groups").and_then(Value::as_object).into_iter().flatten();
+            groups.map(move |(group, values)| {
+                let of = ["n", "share", "any", "all", "lines"].map(|name| cell(values.get(name)));
+                head.iter().cloned().chain([group.clone()]).chain(of).collect()
+            })
+        })
     });
     table(&head, rows)
 }
@@ -242,6 +262,10 @@ mod tests {
             "{contexts}"
         );
         assert!(contexts.contains("| entity | 40.5 |") && !contexts.contains("channel"), "{contexts}");
+        let curve = tables(&json!({ "curve": [{ "budget": 500, "bm25": {
+            "tokens": 490.4, "groups": { "ALL": { "n": 3, "share": 0.5, "any": 1.0, "all": 0.25, "lines": 8.0 } },
+        } }] }));
+        assert!(curve.contains("| 500 | bm25 | 490 | ALL | 3 | 0.500 |"), "{curve}");
         let other = tables(&json!({ "auc": { "low": 0.5, "list": [1] } }));
         assert!(other.contains("| auc · low | 0.500 |") && !other.contains("list"), "{other}");
     }
