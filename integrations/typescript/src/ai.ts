@@ -5,7 +5,7 @@ import type { Mnemal } from './memory.js';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 
-/** What a model may do with a memory: look for what is known, load what matters, and keep what lasts. It erases nothing. */
+/** What a model may do with a memory: ask and look for what is known, load what matters, and keep what lasts. It erases nothing. */
 export function memoryTools(memory: Mnemal) {
   return {
     memory_context: tool({
@@ -16,6 +16,20 @@ export function memoryTools(memory: Mnemal) {
         required: ['query'],
       }),
       execute: async ({ query }) => (await memory.context(query, { budget_tokens: 2_000 })).text,
+    }),
+    memory_answer: tool({
+      description:
+        'Answers one question with what was said, word for word and dated, or with "not known"; it never guesses. For a ' +
+        'topic use memory_recall.',
+      inputSchema: jsonSchema<{ query: string }>({
+        type: 'object',
+        properties: { query: text('The question') },
+        required: ['query'],
+      }),
+      execute: async ({ query }) => {
+        const { known, quotes } = await memory.ask(query);
+        return known ? quotes.map(({ id, day, label, text }) => ({ id, day, label, text })) : 'not known';
+      },
     }),
     memory_recall: tool({
       description: 'Searches notes and past conversations. Use it when the user refers to earlier work.',

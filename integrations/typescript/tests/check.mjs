@@ -98,6 +98,7 @@ async function tools(memory) {
     calls('memory_store', { content: 'The user drinks green tea', key: 'drink' }),
     calls('memory_recall', { query: 'what does the user drink?' }),
     calls('memory_context', { query: 'tea' }),
+    calls('memory_answer', { query: 'Who painted the bridge of Malmö?' }),
     says('You drink green tea.'),
   ];
   let turn = 0;
@@ -106,11 +107,11 @@ async function tools(memory) {
     model,
     tools: memoryTools(memory),
     prompt: 'What do I drink?',
-    stopWhen: stepCountIs(5),
+    stopWhen: stepCountIs(6),
   });
   const results = steps.flatMap((step) => step.toolResults.map((result) => result.output));
   check(text === 'You drink green tea.', `the model says ${text}`);
-  check(results.length === 3 && results[0].status === 'active', `results ${shown(results)}`);
+  check(results.length === 4 && results[0].status === 'active', `results ${shown(results)}`);
   const again = await soon(() => memoryTools(memory).memory_recall.execute({ query: 'drink' }, {}), (hits) => hits.length);
   check(again[0].text.includes('green tea'), `recalled ${shown(again)}`);
 }
