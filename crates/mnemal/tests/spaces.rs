@@ -34,6 +34,8 @@ impl Home {
         let clock = Arc::new(ManualClock::default());
         let mut settings = Settings::default();
         settings.storage.durability = mnemal::DurabilityMode::Normal;
+        // No test is of time: beside other work each part has as much as it needs.
+        settings.recall.part_deadline_ms = 60_000;
         change(&mut settings);
         let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).with_settings(settings);
         let builder = builder.with_ids(Arc::new(SeededIds::new(3))).with_key(InstallationKey::new([3; 32]));
