@@ -122,6 +122,8 @@ def facade(memory):
     check("Lyon" in context["text"] and context["tokens"] <= 500, f"context {context}")
     answer = whole(lambda: memory.ask("When do deploys happen?"))
     check(answer["known"] and "Tuesdays" in answer["quotes"][0]["text"], f"answered {answer}")
+    unknown = whole(lambda: memory.ask("When was the bridge painted?"))
+    check(not unknown["known"] and unknown["quotes"] == [], f"not known {unknown}")
     both = memory.client.event_add(memory.space, events=[{"content": "one"}, {"content": "two"}], idempotency_key="b1")
     one = memory.client.event_add(memory.space, content="three", metadata={"of": "check"})
     check(len(both["events"]) == 2 and len(one["events"]) == 1, f"events {both} {one}")

@@ -112,6 +112,7 @@ async function tools(memory) {
   const results = steps.flatMap((step) => step.toolResults.map((result) => result.output));
   check(text === 'You drink green tea.', `the model says ${text}`);
   check(results.length === 4 && results[0].status === 'active', `results ${shown(results)}`);
+  check(results[3] === 'not known', `a question that nothing answers ${shown(results[3])}`);
   const again = await soon(() => memoryTools(memory).memory_recall.execute({ query: 'drink' }, {}), (hits) => hits.length);
   check(again[0].text.includes('green tea'), `recalled ${shown(again)}`);
 }
