@@ -91,11 +91,13 @@ pub(super) fn add_asked(
     unread: &[Unread],
 ) {
     let is_asked = |claim: &&ExtractedFact| {
-        let of_topic = claim.object.topic.as_deref().is_some_and(|topic| asked.for_role(topic).is_some());
+        let of_topic = claim.object.topic.as_deref().and_then(|topic| asked.for_role(topic));
+        let words = of_topic.or(asked.for_predicate(claim.predicate.as_str()));
         claim.subject == Subject::Speaker
             && claim.attributed_to.is_none()
             && claim.act == Act::Assert
-            && (of_topic || asked.for_predicate(claim.predicate.as_str()).is_some())
+            // A further word may name somebody else.
+            && words.is_some_and(|words| asked.is_open(words))
     };
     for Unread { turn, claims } in unread {
         let is_shown = fragments.iter().any(|line| line.record == RecordRef::Event(turn.id));
