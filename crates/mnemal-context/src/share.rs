@@ -1,4 +1,4 @@
-//! How much of a budget each section may claim.
+//! Shares of a budget that sections may claim.
 
 use mnemal_core::{Section, TokenCount};
 

@@ -1,4 +1,4 @@
-//! What not to do, part by part.
+//! Anti-patterns: a thing not to do, part by part.
 
 use std::fmt;
 

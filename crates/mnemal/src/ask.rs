@@ -120,13 +120,14 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>) -> Vec<Quote> {
             RecordRef::Event(event) => hits.get(&event),
             _ => None,
         };
-        let evidence = match hit {
+        let evidence = match (receipt.section, receipt.record, hit) {
             // What stands next to words of the question says none of them.
-            Some(hit) if receipt.section == Section::Recall && hit.found_by == FoundBy::Neighbour => 0.0,
-            Some(hit) if receipt.section == Section::Recall => hit.evidence,
-            // The graph quotes a sentence where nothing further is asked.
-            Some(_) => 1.0,
-            None => receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw),
+            (Section::Recall, _, hit) => {
+                hit.filter(|hit| hit.found_by != FoundBy::Neighbour).map_or(0.0, |hit| hit.evidence)
+            }
+            // The graph quotes a sentence where nothing further is asked, in whatever words it was said.
+            (_, RecordRef::Event(_), _) => 1.0,
+            _ => receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw),
         };
         let is_own = hit.and_then(|hit| hit.event.kept()).is_none_or(|kept| foreign_remark(kept).is_none());
         let answers = receipt.because == Because::Query && is_own && !only_asks(&line.text);

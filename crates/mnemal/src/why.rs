@@ -140,16 +140,16 @@ impl Memory {
     /// `Invalid` for a text that names none, and for a number without a receipt; `NotFound` for a receipt that is not there, and a
     /// line that it does not have.
     pub async fn record_named(&self, text: &str, receipt: Option<ReceiptId>) -> Result<RecordRef> {
-        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        if let Some(record) = words.filter(|word| word.contains('_')).find_map(|word| word.parse().ok()) {
-            return Ok(record);
-        }
+        // What a line quotes may have ids too: its number comes first.
         let number = line_number(text).or_else(|| text.trim().parse().ok());
-        let Some(number) = number else {
-            return Err(Error::invalid("no id in it: evt_…, mem_… or fct_…, and no number of a line"));
-        };
-        let Some(receipt) = receipt else {
-            return Err(Error::invalid("the number of a line needs the receipt of its context: rcl_…"));
+        let (Some(number), Some(receipt)) = (number, receipt) else {
+            let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+            let record = words.filter(|word| word.contains('_')).find_map(|word| word.parse().ok());
+            let missing = match number {
+                Some(_) => "the number of a line needs the receipt of its context: rcl_…",
+                None => "no id in it: evt_…, mem_… or fct_…, and no number of a line",
+            };
+            return record.ok_or_else(|| Error::invalid(missing));
         };
         let lines = self.receipt(receipt).await?.lines;
         let line = number.checked_sub(1).and_then(|place| lines.get(place));

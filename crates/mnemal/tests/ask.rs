@@ -60,3 +60,19 @@ async fn what_nothing_answers_is_not_known() {
     let answer = memory.ask("What is my blood group?").await.unwrap();
     assert!(answer.gaps.is_empty(), "{:?}", answer.gaps);
 }
+
+#[tokio::test]
+async fn a_sentence_of_another_language_answers_and_a_number_names_its_line_whatever_it_quotes() {
+    let memory = telling(&["Vivo en Teruel, en una casa con patio."]).await;
+    let answer = memory.ask("Where do I live?").await.unwrap().value;
+    let first = answer.quotes.first().unwrap();
+    assert!(first.text.contains("Teruel"), "{first:?}");
+    let line = format!("- 1 2026-05-05 \"see {}\"", answer.receipt.lines[0].sources[0].event);
+    let receipt = Some(answer.receipt.id);
+    for named in ["1", line.as_str()] {
+        assert_eq!(memory.record_named(named, receipt).await.unwrap(), first.record, "{named}");
+    }
+    for (named, receipt) in [("1", None), ("no id", receipt), ("9", receipt)] {
+        assert!(memory.record_named(named, receipt).await.is_err(), "{named}");
+    }
+}

@@ -1,4 +1,4 @@
-//! What a session has seen does not come again.
+//! The delta of a session: nothing that it has seen comes again.
 
 use std::sync::Arc;
 

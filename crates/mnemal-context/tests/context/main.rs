@@ -1,4 +1,4 @@
-//! What a context promises, asked through its public face with scripted sources.
+//! Promises of contexts, asked through the public face with scripted sources.
 
 #[cfg(test)]
 mod budget;

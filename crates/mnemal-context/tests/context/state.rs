@@ -1,4 +1,4 @@
-//! What stands in working memory, as lines of the state.
+//! Working memory as lines of the state.
 
 use mnemal_core::{Inventory, Layer, Section, Shelf, TokenCount, Within};
 
