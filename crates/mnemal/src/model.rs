@@ -126,7 +126,7 @@ impl Engine {
     pub(crate) fn model_passes(&self) -> Vec<Arc<dyn Pass>> {
         let (Some(model), stores) = (&self.parts().model, self.stores()) else { return Vec::new() };
         let mut passes: Vec<Arc<dyn Pass>> = Vec::new();
-        if let Slot::Filled(learnings) = &stores.learnings {
+        if let (Slot::Filled(learnings), true) = (&stores.learnings, self.settings().dream.merges_by_model) {
             passes.push(Arc::new(Merges {
                 learnings: Arc::clone(learnings),
                 embedder: self.parts().embedder.clone(),

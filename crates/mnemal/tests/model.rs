@@ -316,6 +316,19 @@ async fn a_model_makes_one_of_two_near_notes_and_it_is_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_model_is_not_asked_for_merges_where_the_settings_want_none() {
+    for (merges_by_model, asked) in [(true, 1), (false, 0)] {
+        let dream = DreamSettings { judging: false, merges_by_model, ..DreamSettings::default() };
+        let settings = Settings { dream, ..Settings::default() };
+        let script = vec![Does::Says(format!("- {BOTH}\n"))];
+        let space = Space::over(MemoryStore::new().into(), script, settings);
+        space.near().await;
+        space.dream(DreamRun::Asked).await;
+        assert_eq!((space.model.told().len(), space.notes().await.len()), (asked, 2 - asked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn whatever_a_model_does_to_a_merge_no_note_is_lost_and_nothing_is_made_up() {
     let said = |text: &str| Does::Says(text.to_owned());
     for does in [

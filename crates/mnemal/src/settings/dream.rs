@@ -29,6 +29,8 @@ pub struct DreamSettings {
     pub digests: Option<bool>,
     /// Whether a language model, where there is one, makes the digests.
     pub digests_by_model: bool,
+    /// Whether a language model, where there is one, makes one note of two near ones.
+    pub merges_by_model: bool,
     /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
     pub leftovers: bool,
     /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
@@ -72,6 +74,8 @@ const INTERVAL_MINS: u32 = 30;
 const INSIGHTS_BY_MODEL: bool = true;
 /// Source: GB-29.
 const DIGESTS_BY_MODEL: bool = true;
+/// Source: RB-56.
+const MERGES_BY_MODEL: bool = true;
 /// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
 const LEFTOVERS: bool = true;
 
@@ -93,6 +97,7 @@ impl Default for DreamSettings {
             insights_by_model: INSIGHTS_BY_MODEL,
             digests: None,
             digests_by_model: DIGESTS_BY_MODEL,
+            merges_by_model: MERGES_BY_MODEL,
             leftovers: LEFTOVERS,
             judging: JUDGING,
             infer_preferences: INFER_PREFERENCES,
