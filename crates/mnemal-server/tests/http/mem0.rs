@@ -94,7 +94,7 @@ async fn memories_are_added_listed_found_changed_and_deleted_under_the_names_of_
 #[tokio::test]
 async fn what_is_held_back_is_said_and_is_no_memory() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(Class::Agent, &[Right::Read, Right::Write], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
     let most = 60; // of level agent in a conversation and an hour
     let turns: Vec<Value> = (0..=most)
@@ -223,7 +223,7 @@ async fn conditions_of_a_search_and_of_a_list_are_carried_out() {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         ask(&api, &key, "POST", "/search", body).await.of(200)
     };
-    let all = search(json!({})).await;
+    let all = search(json!({"threshold": 0.0})).await;
     let scores: Vec<f64> =
         all["results"].as_array().unwrap().iter().map(|row| row["score"].as_f64().unwrap()).collect();
     assert_eq!(scores.len(), 2);
@@ -233,6 +233,46 @@ async fn conditions_of_a_search_and_of_a_list_are_carried_out() {
     assert_eq!(words(&search(json!({"metadata": {"topic": "boat"}})).await), ["anchor"]);
     let some = search(json!({"fields": ["id", "score"], "top_k": 1})).await;
     assert_eq!(some["results"][0].as_object().unwrap().len(), 2, "{some}");
+}
+
+#[tokio::test]
+async fn an_application_adds_any_number_of_memories_in_an_hour() {
+    let api = Api::new();
+    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let turns: Vec<Value> = (0..150)
+        .map(|place| json!({"role": "user", "content": format!("Parcel {place} was sent to Oslo")}))
+        .collect();
+    let new = json!({"messages": turns, "user_id": "ana"});
+    let added = ask(&api, &key, "POST", "/memories", new).await.of(200)["results"].clone();
+    let told = added.as_array().unwrap();
+    assert_eq!(told.len(), 150);
+    assert!(told.iter().all(|one| one["event"] == "ADD" && one["held_back"].is_null()), "{added}");
+    let path = format!("/memories/{}", told[0]["id"].as_str().unwrap());
+    ask(&api, &key, "PUT", &path, json!({"text": "It went to Bergen"})).await.of(200);
+}
+
+#[tokio::test]
+async fn a_search_without_a_threshold_leaves_out_what_is_far_below_the_best() {
+    let api = Api::new();
+    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    for text in [
+        "The boiler in the cellar was serviced by Lindqvist in March",
+        "The boiler manual lies in the drawer",
+        "In March we go to Porto",
+        "The cellar smells of apples",
+    ] {
+        let new = json!({"messages": text, "user_id": "ana"});
+        ask(&api, &key, "POST", "/memories", new).await.of(200);
+    }
+    let search = async |more: Value| {
+        let mut body =
+            json!({"query": "when was the boiler in the cellar serviced by Lindqvist?", "user_id": "ana"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let found = ask(&api, &key, "POST", "/search", body).await.of(200);
+        found["results"].as_array().unwrap().len()
+    };
+    assert_eq!(search(json!({"top_k": 20})).await, 1);
+    assert!(search(json!({"top_k": 20, "threshold": 0.0})).await >= 3);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ mod request;
 use std::collections::{BTreeMap, HashMap};
 
 use hyper::Method;
-use mnemal::{Memory, Message, key_of};
+use mnemal::{Memory, Message, RememberCall, key_of};
 use mnemal_core::{
     AgentId, AsOf, ChannelId, Event, EventFilter, EventId, Learning, LearningFilter, LearningStatus,
     Metadata, NoteKey, Role, Scored, Selector, SessionId, Speaker, Timestamp, UserId, Within,
@@ -24,8 +24,8 @@ use self::request::{Owner, Said, condition, end, expected, filters, latest, limi
 use crate::auth::{Right, hex};
 use crate::http::area::condition::{Condition, OWNERS};
 use crate::http::area::events::within;
-use crate::http::area::of;
-use crate::http::call::{CHANNEL, Call};
+use crate::http::area::{memories, of};
+use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::{Route, Switch};
@@ -39,6 +39,10 @@ const LIMIT: usize = 100;
 const MOST: usize = 1_000;
 /// Hits that are looked at for each that is wanted, because agents are told apart afterwards. Source: own default.
 const LOOK_AT: usize = 4;
+/// Share of the best score that a memory must have where no threshold is named: who asks for twenty wants those that fit.
+///
+/// Source: `PrecisionMemBench`, development half: of 25 cases 0 pass without it (precision .06, recall 1), 14 with it (.54, .91).
+const NEAR_BEST: f32 = 0.8;
 /// Most memories of a batch. Source: mem0, `batch_update`.
 const BATCH: usize = 1_000;
 /// Fields of an event that are its own, and no metadata of its writer.
@@ -269,10 +273,10 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory_or_new().await?;
     let mut results = Vec::new();
     for (place, Said { role, text, speaker }) in said.into_iter().enumerate() {
-        let ((id, key), channel) = (new_key()?, ChannelId::new(CHANNEL)?);
+        let (id, key) = new_key()?;
         let speaker = speaker.map(Speaker::new).transpose()?;
         let zone = at.map(|at| call.place(None, at)).transpose()?;
-        let mut request = memory.remember(text.clone()).key(key);
+        let (mut request, channel) = written(&call, memory.remember(text.clone()).key(key))?;
         if let Some(end) = end {
             request = request.expires_at(end);
         }
@@ -315,6 +319,11 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     let is_refused = !results.is_empty() && results.iter().all(|result| result.held_back.is_some());
     let status = if is_refused { "FAILED" } else { "SUCCEEDED" };
     Reply::ok(&Mem0AddedForm { status, results })
+}
+
+/// Says who stores a memory: an application where the key vouches for a person's words, and an agent otherwise.
+fn written(call: &Call, note: RememberCall) -> Result<(RememberCall, ChannelId), Problem> {
+    memories::written(call, note, call.vouches().is_ok().then_some("application"))
 }
 
 /// Adds fields to a message.
@@ -496,8 +505,7 @@ async fn search(call: Call) -> Result<Reply, Problem> {
     }
     expected(form.output_format.as_deref(), form.version.as_deref(), form.show_expired)?;
     latest(form.latest_only)?;
-    let least = form.threshold.unwrap_or_default();
-    if !(0.0..=1.0).contains(&least) {
+    if form.threshold.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
         return Err(Problem::invalid("threshold: a number from 0 to 1 is meant"));
     }
     let limit = limit(form.limit, form.top_k)?;
@@ -524,9 +532,11 @@ async fn search(call: Call) -> Result<Reply, Problem> {
         places.extend(one.row.sources.iter().map(|source| (source.event, place)));
     }
     let mut results = Vec::new();
-    for hit in found.hits.iter().filter(|hit| hit.score.get() >= least) {
+    let mut least = form.threshold;
+    for hit in &found.hits {
         let Some(one) = places.get(&hit.event.id).and_then(|place| rows.get_mut(*place)) else { continue };
-        if one.form.score.is_none() && results.len() < limit {
+        let least = *least.get_or_insert(NEAR_BEST * hit.score.get());
+        if hit.score.get() >= least && one.form.score.is_none() && results.len() < limit {
             one.form.score = Some(hit.score.get());
             results.push(wanted(&one.form, form.fields.as_deref())?);
         }
@@ -579,11 +589,11 @@ async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> R
     };
     let at = timestamp(call, form.timestamp.as_ref())?;
     let zone = at.map(|at| call.place(None, at)).transpose()?;
-    let channel = ChannelId::new(CHANNEL)?;
     let text = form.text.unwrap_or_else(|| before.content.clone());
-    let mut request = memory.remember(text).key(key_of(&before)?).kind(before.kind);
+    let (mut request, channel) =
+        written(call, memory.remember(text).key(key_of(&before)?).kind(before.kind))?;
     request = request.category(before.category.clone()).importance(before.importance);
-    request = before.tags.iter().cloned().fold(request, mnemal::RememberCall::tag);
+    request = before.tags.iter().cloned().fold(request, RememberCall::tag);
     if let Some(ends) = ends {
         request = request.expires_at(ends);
     }

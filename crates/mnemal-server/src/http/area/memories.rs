@@ -406,7 +406,7 @@ fn end(call: &Call, seconds: Option<u64>) -> Result<Option<Timestamp>, Problem> 
 }
 
 /// Says who stores a note, and the place of its event.
-fn written(
+pub(super) fn written(
     call: &Call,
     request: RememberCall,
     writer: Option<&str>,

@@ -296,7 +296,7 @@ pub(super) struct Mem0SearchForm {
     /// Another name of `limit`.
     #[serde(default)]
     pub(super) top_k: Option<u32>,
-    /// Lowest score of a hit, 0 to 1.
+    /// Lowest score of a hit, 0 to 1; without it a hit needs four fifths of the best score. 0 asks for all.
     #[serde(default)]
     pub(super) threshold: Option<f32>,
     /// The fields of an answer's rows; all without it.
