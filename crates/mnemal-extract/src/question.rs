@@ -177,9 +177,22 @@ fn is_about_self(words: &[Word<'_>]) -> bool {
     (0..words.len()).any(|at| match lower(words, at) {
         "i" | "my" | "mine" | "myself" | "i'm" | "i've" | "i'd" | "i'll" => true,
         "me" => !RECIPIENT_VERBS.contains(&before(words, at, 1)),
-        _ => false,
+        word => {
+            SELF.contains(&word) || word.contains('我') || word.starts_with("j'") || word.starts_with("j’")
+        }
     })
 }
+
+/// Words of other languages with which somebody asks about himself: pronouns, and verbs where the pronoun is left out. No word of
+/// English is among them.
+///
+/// Source: own choice.
+const SELF: [&str; 48] = [
+    "ich", "mich", "mir", "mein", "meine", "meinem", "meinen", "meiner", "meines", "wir", "uns", "unser",
+    "unsere", "je", "moi", "mon", "mes", "nous", "notre", "yo", "mi", "mis", "mí", "conmigo", "nuestro",
+    "nuestra", "soy", "estoy", "tengo", "vivo", "trabajo", "sigo", "eu", "meu", "minha", "meus", "minhas",
+    "nosso", "nossa", "sou", "estou", "tenho", "moro", "io", "mio", "mia", "miei", "nostro",
+];
 
 fn attribute(words: &[Word<'_>]) -> Option<Range<usize>> {
     let at = words.iter().position(|word| matches!(word.lower.as_ref(), "what" | "what's"))?;
@@ -433,6 +446,11 @@ mod tests {
             !ask("Do you remember my name?").about_assistant && ask("Do you remember my name?").about_self
         );
         assert!(!ask("Tell me where Ana lives.").about_self);
+        for text in ["Wo wohnen wir in Ulm?", "¿Dónde vivo?", "Où est-ce que j'habite ?", "我的猫叫什么？"]
+        {
+            assert!(ask(text).about_self, "{text}");
+        }
+        assert!(!ask("¿Dónde vive Maite?").about_self && !ask("Wo wohnt Jakob?").about_self);
         assert!(ask("Which city have I not visited?").negated && !ask("Why not Rome?").negated);
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use mnemal_core::EntityKind;
-use mnemal_extract::{predicate, question_words};
+use mnemal_extract::{QuestionWords, predicate, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::key::name_key;
@@ -120,7 +120,10 @@ impl Asked {
             }
         }
         let looks_back = BEFORE.into_iter().any(is_said);
-        Self { keys: keys(text, language), words, looks_back, predicates, roles, general, analyzer }
+        let mut keys = keys(text, language);
+        // "Vivo" is what is asked for, and no name, whoever may be called so.
+        keys.retain(|key| !key.split(' ').all(|word| is_asking(word) || is_stop_word(language, word)));
+        Self { keys, words, looks_back, predicates, roles, general, analyzer }
     }
 
     /// Returns the words with which a predicate is asked for.
@@ -254,6 +257,16 @@ impl Asking {
     }
 }
 
+/// Whether a folded word asks for a fact or for somebody's role, in any language, and names nobody.
+fn is_asking(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let QuestionWords { predicates, roles, general, .. } = question_words();
+        let predicates = predicates.iter().map(|(word, _)| word);
+        predicates.chain(roles.iter().map(|(word, _)| word)).chain(general).map(|word| fold(word)).collect()
+    });
+    WORDS.contains(word)
+}
+
 /// Characters with which a question in a script without blanks asks. Source: own choice, pronouns and particles.
 const JOINTS: &str = "我你您他她它们咱哪谁什么吗呢吧啊在是的了有几多少怎样和跟现目前私僕誰何どのですか나내저우리누구무엇어디은는이가";
 
@@ -321,6 +334,16 @@ mod tests {
 
     fn has(text: &str, key: &str) -> bool {
         Asked::read(text).keys.iter().any(|known| known == key)
+    }
+
+    #[test]
+    fn a_word_that_asks_for_a_fact_is_no_name() {
+        for (text, key) in
+            [("¿Dónde vivo ahora?", "vivo"), ("Wo arbeitet sie?", "arbeitet"), ("my sister", "sister")]
+        {
+            assert!(!has(text, key), "{text}");
+        }
+        assert!(has("¿Dónde vive Maite ahora?", "maite") && has("Où est né Vivant ?", "vivant"));
     }
 
     // proves: RB-74

@@ -40,7 +40,7 @@ const ONE_IN: usize = 20;
 const SHORTEST: usize = 200;
 /// Part of what the best hit must reach that each hit beside it must have. Source: own choice; a question of several parts is
 /// covered by several hits, each of which answers one part.
-const BESIDE: f32 = 0.5;
+const BESIDE: f32 = 0.0;
 /// Notes that are offered for a question however little evidence they have: what somebody kept on purpose is worth a line where its
 /// words are other ones. Source: GB-39, `recall.inject_limit`.
 const NOTES: usize = 5;

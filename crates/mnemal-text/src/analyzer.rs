@@ -82,16 +82,22 @@ impl Analyzer {
         self.walk(text, &mut |token| f(token.term, token.range));
     }
 
-    /// Returns the distinct terms of a query in order of first appearance, stop words dropped.
+    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyser's language and
+    /// those of the language in which it is asked.
     ///
     /// A query that is made of stop words keeps them all.
     /// The number of terms is not limited here, because which ones are rare is known to the index alone.
     pub fn query_terms(&self, text: &str) -> Vec<String> {
         let mut kept = Distinct::default();
         let mut all = Distinct::default();
+        let asked = Language::of_question(text);
         self.walk(text, &mut |token| {
             all.insert(token.term);
-            if !token.language.is_some_and(|language| stop::is_listed(language, token.word)) {
+            let is_stopped = match token.language {
+                Some(language) => [language, asked].iter().any(|one| stop::is_listed(*one, token.word)),
+                None => stop::is_grammar(token.word),
+            };
+            if !is_stopped {
                 kept.insert(token.term);
             }
         });
@@ -127,7 +133,7 @@ impl Analyzer {
 /// A term on its way out.
 struct Token<'a> {
     term: &'a str,
-    /// The word in lower case, not stemmed; empty for an exact compound, which is never a stop word.
+    /// The word in lower case, not stemmed, or a pair of characters; empty for an exact compound, which is never a stop word.
     word: &'a str,
     language: Option<Language>,
     range: Range<usize>,
@@ -257,7 +263,7 @@ impl<'t> Walk<'t, '_> {
                 lower_into(first, term);
                 lower_into(grapheme, term);
                 let pair = range.start + before..range.start + at + grapheme.len();
-                (self.sink)(Token { term, word: "", language: None, range: pair.clone() });
+                (self.sink)(Token { term, word: term, language: None, range: pair.clone() });
                 if to_hiragana(term) {
                     (self.sink)(Token { term, word: "", language: None, range: pair });
                 }

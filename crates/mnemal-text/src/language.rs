@@ -109,6 +109,15 @@ impl Language {
     /// A Latin one is put to the vote: a stop word of a language, or a letter that only it uses, is one vote.
     /// English wins ties, texts without a vote and every text in another script.
     pub fn guess(text: &str) -> Self {
+        Self::voted(text, VOTES_TO_LEAVE_ENGLISH)
+    }
+
+    /// Guesses the language of a question, which is short: one vote is enough, where English has none.
+    pub(crate) fn of_question(text: &str) -> Self {
+        Self::voted(text, 1)
+    }
+
+    fn voted(text: &str, least: u32) -> Self {
         let mut letters = ScriptCount::default();
         let mut votes = [0_u32; stop::LISTED.len()];
         let mut folded = String::new();
@@ -126,7 +135,7 @@ impl Language {
                 *vote += u32::from(!is_plain && is_own());
             }
         }
-        letters.language().unwrap_or_else(|| winner(&votes))
+        letters.language().unwrap_or_else(|| winner(&votes, least))
     }
 
     pub(crate) fn algorithm(self) -> Algorithm {
@@ -149,10 +158,10 @@ impl Language {
     }
 }
 
-fn winner(votes: &[u32]) -> Language {
+fn winner(votes: &[u32], least: u32) -> Language {
     let mut best = (Language::English, votes.first().copied().unwrap_or(0));
     for (&vote, language) in votes.iter().zip(stop::LISTED) {
-        if vote >= VOTES_TO_LEAVE_ENGLISH && vote > best.1 {
+        if vote >= least && vote > best.1 {
             best = (language, vote);
         }
     }

@@ -148,6 +148,21 @@ fn a_parent_in_arabic_is_no_conjunction() {
 
 // proves: PB-28
 #[test]
+fn question_words_of_any_language_are_no_terms_of_a_query() {
+    for (text, expect) in [
+        ("¿Cuándo es la boda?", &["boda"][..]),
+        ("Woran schreibt Hedda?", &["schreibt", "hedda"]),
+        ("Où habitent nos voisins ?", &["habit", "voisin"]),
+        ("Quantos irmãos você tem?", &["irmao"]),
+        ("Hoeveel katten heb je?", &["katten"]),
+        ("我的婚礼是什么时候？", &["婚礼", "时候"]),
+        ("When did the war die down?", &["war", "die", "down"]),
+    ] {
+        assert_eq!(Analyzer::default().query_terms(text), expect, "{text}");
+    }
+}
+
+#[test]
 fn a_query_drops_stop_words_and_doubles_but_is_never_emptied() {
     let query = |text| Analyzer::new(Language::English).query_terms(text);
     assert_eq!(query("What did Anna's sister buy for the sister?"), ["anna", "sister", "buy"]);
