@@ -21,7 +21,7 @@ fn grid() -> Vec<EvidenceRule> {
     for head_start in HEAD_STARTS.into_iter().rev() {
         for lacking in LACKING {
             for unknown_name in UNKNOWN_NAMES {
-                rules.push(EvidenceRule { head_start, lacking, unknown_name });
+                rules.push(EvidenceRule { head_start, lacking, unknown_name, ..EvidenceRule::LEARNT });
             }
         }
     }
@@ -52,7 +52,7 @@ pub fn fit(sets: &[Answered]) -> Value {
     let place = best(&all, rules.len());
     let left_out = named(&left_out(&rows, rules.len()));
     let rule = place.and_then(|place| rules.get(place)).map(|rule| {
-        let EvidenceRule { head_start, lacking, unknown_name } = *rule;
+        let EvidenceRule { head_start, lacking, unknown_name, .. } = *rule;
         let round = |value: f32| rounded(f64::from(value));
         json!({"head_start": round(head_start), "lacking": round(lacking), "unknown_name": round(unknown_name)})
     });
@@ -72,7 +72,10 @@ fn without(sets: &[Answered], rule: EvidenceRule) -> Value {
         ("other person", EvidenceRule { head_start: f32::INFINITY, ..rule }),
         ("lacking attribute", EvidenceRule { lacking: 0.0, ..rule }),
         ("unknown name", EvidenceRule { unknown_name: 0.0, ..rule }),
-        ("any doubt", EvidenceRule { head_start: f32::INFINITY, lacking: 0.0, unknown_name: 0.0 }),
+        (
+            "any doubt",
+            EvidenceRule { head_start: f32::INFINITY, lacking: 0.0, unknown_name: 0.0, foreign: 0.0 },
+        ),
     ];
     Value::Object(cases.into_iter().map(one).collect())
 }

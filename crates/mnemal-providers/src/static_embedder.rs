@@ -119,6 +119,11 @@ impl Embedder for StaticEmbedder {
         self.floor
     }
 
+    /// The table that is compiled in is English; of another one it is not known.
+    fn reads(&self, language: &str) -> bool {
+        language == "en" || self.model.as_str() != STATIC_MODEL
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         Ok(texts.iter().map(|text| self.embed_one(text)).collect())
     }

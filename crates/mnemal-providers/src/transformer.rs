@@ -113,6 +113,11 @@ impl Embedder for TransformerEmbedder {
         self.floor
     }
 
+    /// Both families are English.
+    fn reads(&self, language: &str) -> bool {
+        language == "en"
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         let waiting: Vec<_> = texts.iter().map(|text| self.desk.ask(text, Kind::Document)).collect();
         let mut vectors = Vec::with_capacity(texts.len());

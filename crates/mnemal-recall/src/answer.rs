@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, Seq, TokenCount, TokenCounter, Within};
+use mnemal_extract::foreign_remark;
 use mnemal_text::fold;
 
 use crate::depth::before_fall;
@@ -108,7 +109,8 @@ fn hit(
     };
     let event = event.filter(|event| living.accepts(event))?;
     let has_phrase = event.kept().is_some_and(|kept| holds_phrase(&kept.content, query));
-    let grounds = Grounds { has_phrase, ..search.grounds(fused.row, query) };
+    let is_foreign = query.about_self && event.kept().is_some_and(|kept| foreign_remark(kept).is_some());
+    let grounds = Grounds { has_phrase, is_foreign, ..search.grounds(fused.row, query) };
     let evidence = grounds.evidence(&EvidenceRule::LEARNT);
     if request.min_evidence.is_some_and(|least| evidence < least) {
         return None;

@@ -25,6 +25,8 @@ pub struct Grounds {
     pub others: f32,
     /// The question has a name that nobody ever said.
     pub has_unknown_name: bool,
+    /// The question is about the one who asks, and the turn has words of somebody else: a mail, a page.
+    pub is_foreign: bool,
 }
 
 /// How much the three doubts take away.
@@ -36,6 +38,8 @@ pub struct EvidenceRule {
     pub lacking: f32,
     /// Share of the evidence that a name which nobody said takes away.
     pub unknown_name: f32,
+    /// Share of the evidence that somebody else's words take away from a question about oneself.
+    pub foreign: f32,
 }
 
 impl EvidenceRule {
@@ -43,7 +47,7 @@ impl EvidenceRule {
     ///
     /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 31).
     /// Chosen without a conversation they reject the same shares of its questions within .006.
-    pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7 };
+    pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7, foreign: 0.8 };
 }
 
 impl Grounds {
@@ -55,6 +59,7 @@ impl Grounds {
     /// | somebody else said it | `min(1, (named + head_start) / others)²`, where `others` is above 0 |
     /// | the attribute is not said | `1 − rule.lacking · lacking` |
     /// | nobody said the name | `1 − rule.unknown_name` |
+    /// | somebody else's words for a question about oneself | `1 − rule.foreign` |
     ///
     /// It rises with coverage, nearness and `named`, and falls with the others.
     pub fn evidence(&self, rule: &EvidenceRule) -> f32 {
@@ -63,7 +68,8 @@ impl Grounds {
         }
         let support = 1.0 - (1.0 - self.coverage.clamp(0.0, 1.0)) * (1.0 - self.nearness.clamp(0.0, 1.0));
         let unknown = if self.has_unknown_name { rule.unknown_name } else { 0.0 };
-        let kept = self.voice(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown);
+        let foreign = if self.is_foreign { rule.foreign } else { 0.0 };
+        let kept = self.voice(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown) * (1.0 - foreign);
         // The sum makes a negative zero a zero.
         (support * kept).clamp(0.0, 1.0) + 0.0
     }
@@ -126,6 +132,7 @@ mod tests {
         );
         assert!((evidence(Grounds { lacking: 1.0, ..whole }) - 0.2).abs() < 1e-6);
         assert!((evidence(Grounds { has_unknown_name: true, ..whole }) - 0.3).abs() < 1e-6);
+        assert!((evidence(Grounds { is_foreign: true, ..whole }) - 0.2).abs() < 1e-6);
         assert!(
             (evidence(Grounds { others: 0.0, named: 0.0, ..whole }) - 1.0).abs() < 1e-6,
             "nobody is named"
@@ -139,7 +146,7 @@ mod tests {
         ) {
             let [coverage, nearness, lacking, named, others] = shares;
             let grounds =
-                Grounds { has_phrase: false, coverage, nearness, lacking, named, others, has_unknown_name };
+                Grounds { coverage, nearness, lacking, named, others, has_unknown_name, ..Grounds::default() };
             let now = evidence(grounds);
             prop_assert!((0.0..=1.0).contains(&now));
             let up = |share: f32| (share + more).min(1.0);

@@ -217,7 +217,7 @@ fn lent(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
 
 /// Scores all rows and keeps the best `candidates` that the filter lets through.
 ///
-/// `is_name` tells the terms that are parts of speakers' names; they count for ranking and not for coverage.
+/// `is_name` tells the terms that are parts of speakers' names, or ask for nothing; they count for ranking and not for coverage.
 /// Neighbours lend their score whether or not the filter lets them through.
 pub fn score(
     index: &dyn LexicalIndex,

@@ -1,7 +1,10 @@
 //! What recall reads from a query before it searches; no model has a part in it.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use mnemal_core::{Marks, TermHash, Timestamp, Zone};
-use mnemal_extract::{Question, Wh, question};
+use mnemal_extract::{Question, Wh, question, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::lexical::TermQuery;
@@ -26,6 +29,10 @@ pub(crate) struct Query {
     pub(crate) terms: TermQuery,
     /// Forms that an answer may have: a time, a number, a name. Empty when the question asks for none of them.
     pub(crate) forms: Vec<Marks>,
+    /// Those of its terms beside which nothing further is asked: "now", "called".
+    pub(crate) general: Vec<TermHash>,
+    /// It is about the one who asks.
+    pub(crate) about_self: bool,
     /// Spans of time that it names.
     pub(crate) times: Vec<Span>,
     /// It asks for what the assistant said.
@@ -70,6 +77,8 @@ impl Query {
                 .map(terms)
                 .unwrap_or_default(),
             forms: forms(&asked, wanted),
+            general: general_words(text).flat_map(&terms).collect(),
+            about_self: asked.about_self,
             times: Vec::new(),
             asks_assistant: asked.about_assistant,
             asks_help: asked.asks_help,
@@ -100,6 +109,13 @@ impl Query {
     pub(crate) fn wants(&self, marks: Marks) -> bool {
         self.forms.iter().any(|form| marks.has(*form))
     }
+}
+
+/// The words of a query beside which nothing further is asked, in whatever language.
+fn general_words(text: &str) -> impl Iterator<Item = &str> {
+    static WORDS: LazyLock<HashSet<String>> =
+        LazyLock::new(|| question_words().general.iter().map(|word| fold(word)).collect());
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| WORDS.contains(&fold(word)))
 }
 
 /// The words of a query that are no stop words, as written.

@@ -190,6 +190,15 @@ impl Recall {
         }
     }
 
+    /// Returns the cosine from which nearness alone is evidence for a question; 1 where the embedder does not read its language.
+    fn floor(&self, embedder: &dyn Embedder, question: &str) -> f32 {
+        if embedder.reads(Language::of_question(question).code()) {
+            self.settings.min_similarity.unwrap_or(embedder.floor())
+        } else {
+            1.0
+        }
+    }
+
     async fn query_vector(
         &self,
         text: &str,
@@ -198,7 +207,8 @@ impl Recall {
     ) -> Option<AskedVector> {
         if let Some((model, vector)) = own {
             let floor = self.parts.embedder.part().ok().filter(|embedder| *embedder.model() == model);
-            let floor = self.settings.min_similarity.unwrap_or(floor.map_or(DEFAULT_FLOOR, Embedder::floor));
+            let floor = floor
+                .map_or(self.settings.min_similarity.unwrap_or(DEFAULT_FLOOR), |own| self.floor(own, text));
             return Some(AskedVector { model, vector, floor });
         }
         let made = match self.parts.embedder.part() {
@@ -207,7 +217,7 @@ impl Recall {
                 vector.map(|vector| AskedVector {
                     model: embedder.model().clone(),
                     vector,
-                    floor: self.settings.min_similarity.unwrap_or(embedder.floor()),
+                    floor: self.floor(embedder, text),
                 })
             }),
             Err(cause) => Err(cause),
@@ -228,8 +238,8 @@ impl Recall {
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
         let mut words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
-            let is_name = |term| index.is_name(term);
-            lexical::score(&*index, &index.columns, &query.terms, &is_name, (&filter, candidates))
+            let says_nothing = |term| index.is_name(term) || query.general.contains(&term);
+            lexical::score(&*index, &index.columns, &query.terms, &says_nothing, (&filter, candidates))
         });
         pause().await;
         let mut rows: Vec<u32> = words.iter().flat_map(LexicalScores::best).collect();

@@ -117,6 +117,10 @@ impl Embedder for Faulty<dyn Embedder> {
         self.part.floor()
     }
 
+    fn reads(&self, language: &str) -> bool {
+        self.part.reads(language)
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         self.misbehave().await?;
         self.part.embed(texts).await

@@ -113,7 +113,7 @@ impl Language {
     }
 
     /// Guesses the language of a question, which is short: one vote is enough, where English has none.
-    pub(crate) fn of_question(text: &str) -> Self {
+    pub fn of_question(text: &str) -> Self {
         Self::voted(text, 1)
     }
 

@@ -44,6 +44,12 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     /// Returns the calibrated cosine below which nearness alone injects nothing; never used in ranking.
     fn floor(&self) -> f32;
 
+    /// Whether it was made for texts of a language, an ISO 639-1 code; of a question in another one nearness alone injects nothing.
+    fn reads(&self, language: &str) -> bool {
+        let _ = language;
+        true
+    }
+
     /// Returns one vector a text, in order, of length 1 ± 1e-3; `None` for a text without a word that the model knows.
     ///
     /// # Errors

@@ -34,6 +34,10 @@ impl Embedder for Guarded<dyn Embedder> {
         self.part.floor()
     }
 
+    fn reads(&self, language: &str) -> bool {
+        self.part.reads(language)
+    }
+
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         self.run("the embedder", self.part.embed(texts)).await
     }
