@@ -6,11 +6,13 @@
 //! step may be without undo; `mnemal forget` erases.
 
 mod graph;
+mod input;
 
 use mnemal::Memory;
 use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
 
-use crate::mcp::answer::{Answer, Mistake};
+use crate::mcp::answer::{Answer, Mistake, Outcome};
 use crate::mcp::arguments::{Arguments, MOST_TOKENS};
 use crate::mcp::classic::graph::{Entity, Graph, Relation};
 use crate::mcp::place;
@@ -18,54 +20,97 @@ use crate::mcp::tool::Tool;
 
 /// Most records of one call. Source: own default; each is an event of its own.
 const MOST: usize = 500;
+/// Said behind a page that does not end the graph, before the cursor.
+const PART: &str = "This is a part: the answer has no room for all. For the next part call this again with the argument cursor ";
 /// What a page says of itself takes this many tokens. Source: own default, a cursor and two names.
 const OF_A_PAGE: u32 = 60;
 
-/// Answers one of the nine.
-pub(super) async fn call(memory: &Memory, tool: Tool, given: Map<String, Value>) -> Result<Answer, Mistake> {
+/// Answers one of the nine; those that change something do it one after the other, under `writing`.
+pub(super) async fn call(
+    memory: &Memory,
+    (tool, writing): (Tool, &Mutex<()>),
+    given: Map<String, Value>,
+) -> Result<Outcome, Mistake> {
     let arguments = Arguments::new(tool, given);
     arguments.all_known()?;
+    input::check(tool, arguments.whole())?;
+    if tool.is_read_only() {
+        return read(memory, tool, arguments).await;
+    }
+    let _alone = writing.lock().await;
     match tool {
-        Tool::CreateEntities => create_entities(memory, &arguments).await,
+        Tool::CreateEntities => return create_entities(memory, &arguments).await,
         Tool::CreateRelations => create_relations(memory, &arguments).await,
         Tool::AddObservations => add_observations(memory, &arguments).await,
         Tool::DeleteEntities => delete_entities(memory, &arguments).await,
         Tool::DeleteObservations => delete_observations(memory, &arguments).await,
-        Tool::DeleteRelations => delete_relations(memory, &arguments).await,
-        _ => read(memory, tool, arguments).await,
+        _ => delete_relations(memory, &arguments).await,
     }
+    .map(Outcome::Said)
+}
+
+/// Refuses a name that is none of the nine.
+pub(super) fn no_tool(name: &str) -> String {
+    format!("Tool {} not found", graph::shown(name))
 }
 
 /// Returns the whole graph as the official server's resource has it, as far as a ceiling allows.
 pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<Value, Mistake> {
     let graph = Graph::load(memory).await?.shown(memory);
-    page(memory, &graph, "", 0, ceiling)
+    let mut page = page(memory, &graph, "", 0, ceiling)?;
+    if let (Some(fields), Some(_)) = (page.graph.as_object_mut(), page.next) {
+        fields.insert("truncated".to_owned(), true.into());
+    }
+    Ok(page.graph)
 }
 
-async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outcome, Mistake> {
     let wanted = arguments.objects("entities", MOST)?;
     let wanted = wanted.iter().map(Entity::read).collect::<Result<Vec<_>, _>>()?;
     let before = Graph::load(memory).await?;
-    let mut made: Vec<String> = Vec::new();
+    let (mut made, mut skipped): (Vec<String>, Vec<String>) = Default::default();
     for entity in &wanted {
-        if before.entity(&entity.name).is_none() && !made.contains(&entity.name) {
-            graph::store_entity(memory, entity).await?;
-            for observation in &entity.observations {
-                graph::store_observation(memory, &entity.name, observation).await?;
-            }
-            made.push(entity.name.clone());
+        if before.entity(&entity.name).is_some() || made.contains(&entity.name) {
+            skipped.push(graph::shown(&entity.name));
+            continue;
         }
+        graph::store_entity(memory, entity).await?;
+        for observation in &entity.observations {
+            graph::store_observation(memory, &entity.name, observation).await?;
+        }
+        made.push(entity.name.clone());
     }
     // What a rule holds back does not stand in the graph, and the answer does not claim it.
     let after = Graph::load(memory).await?.only(&made).shown(memory);
     let made: Vec<Value> = after.entities.iter().map(Entity::form).collect();
     let text = Value::from(made.clone());
-    Ok(answer(&text, json!({"entities": made})))
+    if skipped.is_empty() {
+        return Ok(Outcome::Said(answer(&text, json!({"entities": made}))));
+    }
+    let note = of_skipped(&skipped);
+    Ok(Outcome::Noted(answer(&text, json!({"entities": made, "skipped": skipped})), note))
+}
+
+/// Says what became of entities that were there before.
+fn of_skipped(names: &[String]) -> String {
+    let (what, whose) = if names.len() == 1 {
+        ("entity that already exists", "Its")
+    } else {
+        ("entities that already exist", "Their")
+    };
+    format!(
+        "Skipped {} {what}: {}. {whose} observations were not added; use add_observations for existing entities.",
+        names.len(),
+        names.join(", ")
+    )
 }
 
 async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
     let wanted = relations(arguments)?;
     let before = Graph::load(memory).await?;
+    for name in wanted.iter().flat_map(Relation::ends) {
+        before.must_have(name)?;
+    }
     let mut made: Vec<Relation> = Vec::new();
     for relation in wanted {
         if !before.relations.contains(&relation) && !made.contains(&relation) {
@@ -86,10 +131,7 @@ async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     let mut asked: Vec<(String, Vec<String>)> = Vec::new();
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
-        let Some(entity) = before.entity(&name) else {
-            let near = before.near(&name);
-            return Err(Mistake::new(format!("Entity with name {} not found.{near}", graph::shown(&name))));
-        };
+        let entity = before.must_have(&name)?;
         let new = graph::texts(one, "contents")?;
         asked.push((name, new.into_iter().filter(|text| !entity.has(text)).collect()));
     }
@@ -117,19 +159,40 @@ async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<Answe
     for name in &names {
         graph.put_entity_away(memory, name).await?;
     }
-    Ok(done("Entities deleted successfully"))
+    let missing: Vec<String> =
+        names.iter().filter(|name| graph.entity(name).is_none()).map(|name| graph::shown(name)).collect();
+    if missing.is_empty() {
+        return Ok(done("Entities deleted successfully"));
+    }
+    let (deleted, missing) = (names.len() - missing.len(), missing.join(", "));
+    Ok(done(&format!("Deleted {deleted} of {} entities. Not found: {missing}", names.len())))
 }
 
 async fn delete_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
     let wanted = arguments.objects("deletions", MOST)?;
     let graph = Graph::load(memory).await?;
+    let (mut asked, mut deleted, mut missing) = (0, 0, Vec::new());
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
-        for text in graph::texts(one, "observations")? {
+        let texts = graph::texts(one, "observations")?;
+        asked += texts.len();
+        match graph.entity(&name) {
+            Some(entity) => deleted += texts.iter().filter(|text| entity.has(text)).count(),
+            None => missing.push(graph::shown(&name)),
+        }
+        for text in texts {
             graph.put_observation_away(memory, &name, &text).await?;
         }
     }
-    Ok(done("Observations deleted successfully"))
+    if deleted == asked {
+        return Ok(done("Observations deleted successfully"));
+    }
+    let whose = if missing.is_empty() {
+        String::new()
+    } else {
+        format!(" Entities not found: {}", missing.join(", "))
+    };
+    Ok(done(&format!("Deleted {deleted} of {asked} observations.{whose}")))
 }
 
 async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -138,7 +201,11 @@ async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     for relation in &wanted {
         graph.put_relation_away(memory, relation).await?;
     }
-    Ok(done("Relations deleted successfully"))
+    let deleted = wanted.iter().filter(|relation| graph.relations.contains(relation)).count();
+    if deleted == wanted.len() {
+        return Ok(done("Relations deleted successfully"));
+    }
+    Ok(done(&format!("Deleted {deleted} of {} relations. The rest matched nothing.", wanted.len())))
 }
 
 fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
@@ -146,7 +213,7 @@ fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
 }
 
 /// Reads all of it, what matches words, or what is named.
-async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Answer, Mistake> {
+async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Outcome, Mistake> {
     // Clients of the official server name no ceiling and expect everything.
     let ceiling = if arguments.has("max_tokens") { arguments.ceiling("max_tokens")? } else { MOST_TOKENS };
     let graph = Graph::load(memory).await?;
@@ -167,13 +234,23 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<A
         _ => (graph, String::new()),
     };
     let from = place::read(memory, &list, arguments.text("cursor")?.as_deref())?;
-    let found = page(memory, &graph.shown(memory), &list, from, ceiling)?;
-    Ok(answer(&found, found.clone()))
+    let Page { graph, next } = page(memory, &graph.shown(memory), &list, from, ceiling)?;
+    let answer = answer(&graph, graph.clone());
+    Ok(match next {
+        Some(cursor) => Outcome::Noted(answer, format!("{PART}{cursor}.")),
+        None => Outcome::Said(answer),
+    })
 }
 
-/// Returns as much of a graph from a place on as fits; entities first. Only where something is missing it says so, and where
-/// it goes on.
-fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -> Result<Value, Mistake> {
+/// A part of a graph.
+struct Page {
+    graph: Value,
+    /// Where it goes on; `None` at its end.
+    next: Option<String>,
+}
+
+/// Returns as much of a graph from a place on as fits; entities first.
+fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -> Result<Page, Mistake> {
     let engine = memory.engine();
     let n_entities = graph.entities.len();
     let all: Vec<Value> =
@@ -194,7 +271,7 @@ fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -
     };
     let end = all.len();
     if fits(end) || from >= end {
-        return Ok(form(end));
+        return Ok(Page { graph: form(end), next: None });
     }
     // The most that fits, by halves; the longest page is found because more never takes less room.
     let (mut low, mut high) = (from, end);
@@ -207,12 +284,7 @@ fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -
             "One entity alone is larger than max_tokens. Raise it, or open other nodes.",
         ));
     }
-    let mut found = form(low);
-    if let Some(fields) = found.as_object_mut() {
-        fields.insert("truncated".to_owned(), true.into());
-        fields.insert("next_cursor".to_owned(), place::cursor(memory, list, low).into());
-    }
-    Ok(found)
+    Ok(Page { graph: form(low), next: Some(place::cursor(memory, list, low)) })
 }
 
 fn pretty(value: &Value) -> Option<String> {

@@ -18,7 +18,7 @@ const COMPLETED: usize = 50;
 /// Of texts for models.
 const MARKDOWN: &str = "text/markdown";
 /// The graph of the official memory server.
-const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
+pub(super) const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
 
 /// What there is to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -85,6 +85,11 @@ impl Relation {
         json!({"from": self.from, "to": self.to, "relationType": self.kind})
     }
 
+    /// Returns the names between which it is.
+    pub(super) fn ends(&self) -> [&str; 2] {
+        [&self.from, &self.to]
+    }
+
     fn key(&self) -> Result<NoteKey, Mistake> {
         key("relation", &[&self.from, &self.kind, &self.to])
     }
@@ -168,11 +173,18 @@ impl Graph {
         self.entities.iter().find(|entity| entity.name == name)
     }
 
+    /// Returns an entity; the error names those that may have been meant.
+    pub(super) fn must_have(&self, name: &str) -> Result<&Entity, Mistake> {
+        let missing =
+            || Mistake::new(format!("Entity with name {} not found{}", shown(name), self.near(name)));
+        self.entity(name).ok_or_else(missing)
+    }
+
     /// Returns the names that may have been meant, as a sentence; empty when none is near.
-    pub(super) fn near(&self, name: &str) -> String {
+    fn near(&self, name: &str) -> String {
         let names = self.entities.iter().map(|entity| entity.name.as_str());
         let near: Vec<String> = nearest(name, names).into_iter().map(shown).collect();
-        if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) }
+        if near.is_empty() { String::new() } else { format!(". Nearest: {}.", near.join(", ")) }
     }
 
     /// Keeps the entities of these names alone.
