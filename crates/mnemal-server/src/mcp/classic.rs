@@ -9,6 +9,7 @@ mod graph;
 mod input;
 
 use mnemal::Memory;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -22,7 +23,7 @@ use crate::mcp::tool::Tool;
 const MOST: usize = 500;
 /// Said behind a page that does not end the graph, before the cursor.
 const PART: &str = "This is a part: the answer has no room for all. For the next part call this again with the argument cursor ";
-/// What a page says of itself takes this many tokens. Source: own default, a cursor and two names.
+/// What a page says of itself takes this many tokens. Source: own default, its sentence and a cursor.
 const OF_A_PAGE: u32 = 60;
 
 /// Answers one of the nine; those that change something do it one after the other, under `writing`.
@@ -55,13 +56,11 @@ pub(super) fn no_tool(name: &str) -> String {
 }
 
 /// Returns the whole graph as the official server's resource has it, as far as a ceiling allows.
-pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<Value, Mistake> {
+pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<String, Mistake> {
     let graph = Graph::load(memory).await?.shown(memory);
-    let mut page = page(memory, &graph, "", 0, ceiling)?;
-    if let (Some(fields), Some(_)) = (page.graph.as_object_mut(), page.next) {
-        fields.insert("truncated".to_owned(), true.into());
-    }
-    Ok(page.graph)
+    let (mut part, next) = page(memory, &graph, "", 0, ceiling)?;
+    part.truncated = next.map(|_| true);
+    Ok(pretty(&part))
 }
 
 async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outcome, Mistake> {
@@ -82,13 +81,12 @@ async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outco
     }
     // What a rule holds back does not stand in the graph, and the answer does not claim it.
     let after = Graph::load(memory).await?.only(&made).shown(memory);
-    let made: Vec<Value> = after.entities.iter().map(Entity::form).collect();
-    let text = Value::from(made.clone());
+    let made = after.entities;
     if skipped.is_empty() {
-        return Ok(Outcome::Said(answer(&text, json!({"entities": made}))));
+        return Ok(Outcome::Said(answer(&made, json!({"entities": made}))));
     }
     let note = of_skipped(&skipped);
-    Ok(Outcome::Noted(answer(&text, json!({"entities": made, "skipped": skipped})), note))
+    Ok(Outcome::Noted(answer(&made, json!({"entities": made, "skipped": skipped})), note))
 }
 
 /// Says what became of entities that were there before.
@@ -119,10 +117,16 @@ async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
         }
     }
     let after = Graph::load(memory).await?;
-    let made: Vec<Value> =
-        made.iter().filter(|relation| after.relations.contains(relation)).map(Relation::form).collect();
-    let text = Value::from(made.clone());
-    Ok(answer(&text, json!({"relations": made})))
+    made.retain(|relation| after.relations.contains(relation));
+    Ok(answer(&made, json!({"relations": made})))
+}
+
+/// What was added to one entity.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Added {
+    entity_name: String,
+    added_observations: Vec<String>,
 }
 
 async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -142,15 +146,14 @@ async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     }
     let after = Graph::load(memory).await?;
     let stands = |name: &str, text: &str| after.entity(name).is_some_and(|entity| entity.has(text));
-    let results: Vec<Value> = asked
-        .iter()
-        .map(|(name, contents)| {
-            let added: Vec<&String> = contents.iter().filter(|text| stands(name, text)).collect();
-            json!({"entityName": name, "addedObservations": added})
+    let results: Vec<Added> = asked
+        .into_iter()
+        .map(|(entity_name, mut added_observations)| {
+            added_observations.retain(|text| stands(&entity_name, text));
+            Added { entity_name, added_observations }
         })
         .collect();
-    let text = Value::from(results.clone());
-    Ok(answer(&text, json!({"results": results})))
+    Ok(answer(&results, json!({"results": results})))
 }
 
 async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -234,8 +237,9 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<O
         _ => (graph, String::new()),
     };
     let from = place::read(memory, &list, arguments.text("cursor")?.as_deref())?;
-    let Page { graph, next } = page(memory, &graph.shown(memory), &list, from, ceiling)?;
-    let answer = answer(&graph, graph.clone());
+    let graph = graph.shown(memory);
+    let (part, next) = page(memory, &graph, &list, from, ceiling)?;
+    let answer = answer(&part, json!(part));
     Ok(match next {
         Some(cursor) => Outcome::Noted(answer, format!("{PART}{cursor}.")),
         None => Outcome::Said(answer),
@@ -243,35 +247,40 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<O
 }
 
 /// A part of a graph.
-struct Page {
-    graph: Value,
-    /// Where it goes on; `None` at its end.
-    next: Option<String>,
+#[derive(Debug, Serialize)]
+struct Part<'g> {
+    entities: &'g [Entity],
+    relations: &'g [Relation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
 }
 
-/// Returns as much of a graph from a place on as fits; entities first.
-fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -> Result<Page, Mistake> {
+impl Graph {
+    /// Returns a range of it, of which the entities stand before the relations.
+    fn part(&self, from: usize, to: usize) -> Part<'_> {
+        let n_entities = self.entities.len();
+        let (first, last) = (from.saturating_sub(n_entities), to.saturating_sub(n_entities));
+        Part {
+            entities: self.entities.get(from.min(n_entities)..to.min(n_entities)).unwrap_or_default(),
+            relations: self.relations.get(first..last).unwrap_or_default(),
+            truncated: None,
+        }
+    }
+}
+
+/// Returns as much of a graph from a place on as fits, and where it goes on; `None` at its end.
+fn page<'g>(
+    memory: &Memory,
+    graph: &'g Graph,
+    list: &str,
+    from: usize,
+    ceiling: u32,
+) -> Result<(Part<'g>, Option<String>), Mistake> {
     let engine = memory.engine();
-    let n_entities = graph.entities.len();
-    let all: Vec<Value> =
-        graph.entities.iter().map(Entity::form).chain(graph.relations.iter().map(Relation::form)).collect();
-    let form = |to: usize| {
-        let part = |range: std::ops::Range<usize>| -> Vec<Value> {
-            all.get(range).map(<[Value]>::to_vec).unwrap_or_default()
-        };
-        let (first, middle) = (from.min(n_entities), to.clamp(from.min(n_entities), n_entities));
-        json!({
-            "entities": part(first..middle),
-            "relations": part(from.max(n_entities).min(to.max(n_entities))..to.max(n_entities)),
-        })
-    };
-    let fits = |to: usize| {
-        let form = form(to);
-        pretty(&form).is_some_and(|text| engine.count_tokens(&text).0 + OF_A_PAGE <= ceiling)
-    };
-    let end = all.len();
+    let end = graph.entities.len() + graph.relations.len();
+    let fits = |to: usize| engine.count_tokens(&pretty(&graph.part(from, to))).0 + OF_A_PAGE <= ceiling;
     if fits(end) || from >= end {
-        return Ok(Page { graph: form(end), next: None });
+        return Ok((graph.part(from.min(end), end), None));
     }
     // The most that fits, by halves; the longest page is found because more never takes less room.
     let (mut low, mut high) = (from, end);
@@ -284,15 +293,16 @@ fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -
             "One entity alone is larger than max_tokens. Raise it, or open other nodes.",
         ));
     }
-    Ok(Page { graph: form(low), next: Some(place::cursor(memory, list, low)) })
+    Ok((graph.part(from, low), Some(place::cursor(memory, list, low))))
 }
 
-fn pretty(value: &Value) -> Option<String> {
-    serde_json::to_string_pretty(value).ok()
+/// Writes it as the official server does, with the fields in their order.
+fn pretty(said: &impl Serialize) -> String {
+    serde_json::to_string_pretty(said).unwrap_or_default()
 }
 
-fn answer(text: &Value, structured: Value) -> Answer {
-    Answer { text: pretty(text).unwrap_or_default(), structured }
+fn answer(said: &impl Serialize, structured: Value) -> Answer {
+    Answer { text: pretty(said), structured }
 }
 
 fn done(words: &str) -> Answer {

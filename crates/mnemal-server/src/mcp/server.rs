@@ -202,15 +202,13 @@ impl Server {
         }
     }
 
-    /// Begins or ends to tell of changes of a resource; of others than the graph there is nothing to tell.
-    fn subscribe_to(&self, uri: &str, wanted: bool) -> Result<(), ErrorData> {
-        let Some(asked) = &self.subscribed else {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None));
-        };
-        if uri == KNOWLEDGE_GRAPH {
-            asked.store(wanted, Ordering::Relaxed);
-        }
-        Ok(())
+    /// Returns what remembers whether the client wants to hear of changes of a resource; of others than the graph there is
+    /// nothing to tell.
+    fn subscription(&self, uri: &str) -> Result<Option<&AtomicBool>, ErrorData> {
+        let asked = self.subscribed.as_deref();
+        let asked =
+            asked.ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))?;
+        Ok((uri == KNOWLEDGE_GRAPH).then_some(asked))
     }
 
     /// Does some work that can be called off, and never takes the server with it.
@@ -332,22 +330,26 @@ impl ServerHandler for Server {
         })
     }
 
-    #[expect(deprecated, reason = "clients of the eras with a handshake subscribe so")]
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribe_to(&request.uri, true)
+        if let Some(asked) = self.subscription(&request.uri)? {
+            asked.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
-    #[expect(deprecated, reason = "clients of the eras with a handshake subscribe so")]
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribe_to(&request.uri, false)
+        if let Some(asked) = self.subscription(&request.uri)? {
+            asked.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     async fn list_prompts(

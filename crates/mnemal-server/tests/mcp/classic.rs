@@ -152,7 +152,8 @@ async fn a_large_graph_comes_page_by_page() {
     let mut asked = json!({"max_tokens": 1_000});
     loop {
         let answer = client.call("read_graph", asked.clone()).await;
-        assert!(memory.engine().count_tokens(&answer.text).0 <= 1_000);
+        let said = format!("{}\n{}", answer.text, answer.note.as_deref().unwrap_or_default());
+        assert!(memory.engine().count_tokens(&said).0 <= 1_000);
         read.extend(answer.structured["entities"].as_array().unwrap().clone());
         related.extend(answer.structured["relations"].as_array().unwrap().clone());
         pages += 1;
@@ -352,4 +353,35 @@ async fn an_answer_that_went_well_has_no_word_of_errors() {
     let mut client = Client::of_profile(&memory, Profile::Classic).await;
     let result = client.raw("read_graph", json!({})).await;
     assert_eq!(result.get("isError"), None);
+}
+
+#[tokio::test]
+async fn the_text_of_an_answer_has_its_fields_in_the_order_of_the_official_server() {
+    let memory = memory().await;
+    let mut client = Client::of_profile(&memory, Profile::Classic).await;
+    let entity = json!({"name": "Anna", "entityType": "person", "observations": ["likes tea"]});
+    let knows = json!({"from": "Anna", "to": "Anna", "relationType": "knows"});
+    let added = json!({"entityName": "Anna", "contents": []});
+    let entity_said = "{\"name\":\"Anna\",\"entityType\":\"person\",\"observations\":[\"likestea\"]}";
+    let relation_said = "{\"from\":\"Anna\",\"to\":\"Anna\",\"relationType\":\"knows\"}";
+    let graph = format!("{{\"entities\":[{entity_said}],\"relations\":[{relation_said}]}}");
+    for (tool, arguments, said) in [
+        ("create_entities", json!({"entities": [entity]}), format!("[{entity_said}]")),
+        ("create_relations", json!({"relations": [knows]}), format!("[{relation_said}]")),
+        (
+            "add_observations",
+            json!({"observations": [added]}),
+            "[{\"entityName\":\"Anna\",\"addedObservations\":[]}]".to_owned(),
+        ),
+        ("read_graph", json!({}), graph.clone()),
+        ("search_nodes", json!({"query": "tea"}), graph.clone()),
+        ("open_nodes", json!({"names": ["Anna"]}), graph.clone()),
+    ] {
+        let answer = client.call(tool, arguments).await;
+        assert_eq!(answer.text.split_whitespace().collect::<String>(), said, "{tool}");
+    }
+    let uri = json!({"uri": "memory://knowledge-graph"});
+    let resource = client.request("resources/read", uri).await;
+    let text = resource["result"]["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(text.split_whitespace().collect::<String>(), graph);
 }

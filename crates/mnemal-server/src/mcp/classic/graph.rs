@@ -7,7 +7,8 @@ use mnemal::Memory;
 use mnemal_core::{
     Category, ChannelId, Cursor, Decision, EventFilter, EventId, LearningFilter, NoteKey, Role, Within,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
@@ -34,18 +35,20 @@ const DIGITS: usize = 32;
 const LONGEST: usize = 1_024;
 
 /// Something with a name, and what was observed of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Entity {
     pub(super) name: String,
+    #[serde(rename = "entityType")]
     kind: String,
     pub(super) observations: Vec<String>,
 }
 
 /// What is between two.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Relation {
     from: String,
     to: String,
+    #[serde(rename = "relationType")]
     kind: String,
 }
 
@@ -67,10 +70,6 @@ impl Entity {
         })
     }
 
-    pub(super) fn form(&self) -> Value {
-        json!({"name": self.name, "entityType": self.kind, "observations": self.observations})
-    }
-
     pub(super) fn has(&self, observation: &str) -> bool {
         self.observations.iter().any(|one| one == observation)
     }
@@ -79,10 +78,6 @@ impl Entity {
 impl Relation {
     pub(super) fn read(given: &Map<String, Value>) -> Result<Self, Mistake> {
         Ok(Self { from: named(given, "from")?, to: named(given, "to")?, kind: named(given, "relationType")? })
-    }
-
-    pub(super) fn form(&self) -> Value {
-        json!({"from": self.from, "to": self.to, "relationType": self.kind})
     }
 
     /// Returns the names between which it is.
