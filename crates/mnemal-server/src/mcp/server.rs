@@ -178,6 +178,18 @@ impl Server {
         }
     }
 
+    /// Returns the result of a call that went well.
+    fn success(&self, answer: Answer, note: Option<String>) -> CallToolResult {
+        let texts = [Some(answer.text), note].into_iter().flatten();
+        let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
+        result.structured_content = Some(answer.structured);
+        if self.resources == Offered::KnowledgeGraph {
+            // The official memory server leaves it out, which says the same.
+            result.is_error = None;
+        }
+        result
+    }
+
     /// Refuses a tool that is not offered.
     fn no_tool(&self, name: &str) -> ErrorData {
         let words = match self.resources {
@@ -428,8 +440,8 @@ impl ServerHandler for Server {
             self.tell_of_change(&context).await;
         }
         Ok(match done {
-            Ok(Ok(Outcome::Said(answer))) => success(answer, None).into(),
-            Ok(Ok(Outcome::Noted(answer, note))) => success(answer, Some(note)).into(),
+            Ok(Ok(Outcome::Said(answer))) => self.success(answer, None).into(),
+            Ok(Ok(Outcome::Noted(answer, note))) => self.success(answer, Some(note)).into(),
             Ok(Ok(Outcome::Ask { message, state })) => question(&message, state)?.into(),
             Ok(Err(Mistake(text))) => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
             Err(_panic) => {
@@ -439,16 +451,6 @@ impl ServerHandler for Server {
             }
         })
     }
-}
-
-/// Returns the result of a call that went well.
-fn success(answer: Answer, note: Option<String>) -> CallToolResult {
-    let texts = [Some(answer.text), note].into_iter().flatten();
-    let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
-    result.structured_content = Some(answer.structured);
-    // To leave it out says the same.
-    result.is_error = None;
-    result
 }
 
 /// Whether the request is of the era without handshakes.
