@@ -1,6 +1,6 @@
 // Runs one script of a client of the official memory server against that server and against the profile `classic`, and
-// compares what the client sees: `classic.mjs PROGRAM`. The packages are looked up in the working directory. What the next
-// version of that server answers otherwise, its own tests say, and ours in the crate mnemal-server: names that are skipped or
+// compares what the client sees: `classic.mjs PROGRAM`. The packages are looked up in the working directory. What the
+// newer source of that server answers otherwise, its own tests say, and ours in the crate mnemal-server: names that are skipped or
 // not found, relations to nobody, and arguments that are wrong.
 
 import { deepStrictEqual } from 'node:assert';
