@@ -234,3 +234,21 @@ fn where_memory_is_switched_off_nothing_is_kept_and_no_tool_is_offered() {
     assert_eq!(compress, (3, 10, 3));
     assert_eq!((settings.recall.inject_limit, settings.retention.timeline_days), (5, 90));
 }
+
+#[test]
+fn who_comes_from_the_official_memory_server_is_told_what_becomes_of_its_file() {
+    let home = TempDir::new().unwrap();
+    let said = |profile: &str, file: &str| {
+        let mut command = command(home.path());
+        command.env("MEMORY_FILE_PATH", file).args(["mcp", "--profile", profile]).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = said("classic", "old/memory.jsonl");
+    assert!(told.contains("MEMORY_FILE_PATH") && told.contains("import --format mcp-memory"), "{told}");
+    for (profile, file) in [("classic", ""), ("core", "old/memory.jsonl")] {
+        let told = said(profile, file);
+        assert!(!told.contains("MEMORY_FILE_PATH"), "{profile} {file}: {told}");
+    }
+}

@@ -126,7 +126,7 @@ where
 {
     let (transport, ended) = Lifecycle::around(AsyncRwTransport::new_server(read, write));
     let upkeep = Upkeep::new(memory.engine().clone(), ended.clone())?;
-    let server = Server::new(memory, &options, ended);
+    let server = Server::new(memory, &options, ended).heard();
     match serve_server(server, transport).await {
         Ok(running) => match tokio::join!(running.waiting(), upkeep.run()) {
             (Ok(_reason), ()) => Ok(()),

@@ -9,6 +9,9 @@ use crate::output::Output;
 /// Serves the space to one client on stdin and stdout until stdin ends: through the server that holds the space, if there is
 /// one, else over the file.
 pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<u8> {
+    if profile(call) == Profile::Classic {
+        tell_of_file(output);
+    }
     #[cfg(unix)]
     if let Some(server) = crate::owner::piped(global, profile(call).as_str()) {
         let memory = Box::pin(crate::pipe::carry(server, options(call), super::open(global, output))).await?;
@@ -27,6 +30,16 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
 /// Returns how the server shows itself.
 pub(super) fn options(call: &Mcp) -> Options {
     Options::default().with_profile(profile(call))
+}
+
+/// Says what becomes of the file of the official memory server, where the client still names it.
+fn tell_of_file(output: &Output) {
+    if crate::place::variable("MEMORY_FILE_PATH").is_some() {
+        output.say(
+            "MEMORY_FILE_PATH is neither read nor written: what is stored is in the space. \
+             `mnemal import --format mcp-memory FILE` makes what the file holds known to recall.",
+        );
+    }
 }
 
 fn profile(call: &Mcp) -> Profile {

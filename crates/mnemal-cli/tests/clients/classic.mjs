@@ -1,5 +1,7 @@
 // Runs one script of a client of the official memory server against that server and against the profile `classic`, and
-// compares what the client sees: `classic.mjs PROGRAM`. The packages are looked up in the working directory.
+// compares what the client sees: `classic.mjs PROGRAM`. The packages are looked up in the working directory. What the
+// newer source of that server answers otherwise, its own tests say, and ours in the crate mnemal-server: names that are skipped or
+// not found, relations to nobody, and arguments that are wrong.
 
 import { deepStrictEqual } from 'node:assert';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,9 +42,9 @@ const relation = (from, relationType, to) => ({ from, to, relationType });
 const SCRIPT = [
   ['read_graph', {}],
   ['create_entities', { entities: [anna, bank] }],
-  ['create_entities', { entities: [{ ...anna, observations: ['other'] }, oslo] }],
+  ['create_entities', { entities: [oslo] }],
   ['create_relations', { relations: [relation('Anna', 'works_at', 'Fjordbank'), relation('Fjordbank', 'is_in', 'Oslo')] }],
-  ['create_relations', { relations: [relation('Anna', 'works_at', 'Fjordbank'), relation('Anna', 'knows', 'Ben')] }],
+  ['create_relations', { relations: [relation('Anna', 'works_at', 'Fjordbank'), relation('Anna', 'knows', 'Oslo')] }],
   ['add_observations', { observations: [{ entityName: 'Anna', contents: ['Likes green tea', 'Plays chess'] }] }],
   ['add_observations', { observations: [{ entityName: 'Nobody', contents: ['x'] }] }],
   ['read_graph', {}, 'again'],
@@ -51,10 +53,10 @@ const SCRIPT = [
   ['search_nodes', { query: 'nothing like it' }],
   ['search_nodes', { query: '' }],
   ['open_nodes', { names: ['Anna', 'Nobody'] }],
-  ['delete_observations', { deletions: [{ entityName: 'Anna', observations: ['Likes green tea', 'unsaid'] }] }],
-  ['delete_relations', { relations: [relation('Fjordbank', 'is_in', 'Oslo'), relation('a', 'b', 'c')] }],
+  ['delete_observations', { deletions: [{ entityName: 'Anna', observations: ['Likes green tea'] }] }],
+  ['delete_relations', { relations: [relation('Fjordbank', 'is_in', 'Oslo')] }],
   ['read_graph', {}],
-  ['delete_entities', { entityNames: ['Fjordbank', 'Nobody'] }],
+  ['delete_entities', { entityNames: ['Fjordbank'] }],
   ['read_graph', {}, 'again'],
   ['create_entities', { entities: [bank] }],
   ['open_nodes', { names: ['Fjordbank', 'Oslo'] }],
@@ -114,10 +116,7 @@ try {
         `${our.name}.${name}`,
       );
     }
-    const { readOnlyHint, destructiveHint, openWorldHint } = their.annotations;
-    const { idempotentHint, ...hints } = our.annotations;
-    deepStrictEqual(hints, { readOnlyHint, destructiveHint, openWorldHint }, our.name);
-    deepStrictEqual(typeof idempotentHint, 'boolean', our.name);
+    deepStrictEqual(our.annotations, their.annotations, our.name);
   }
   for (const [place, result] of theirs.results.entries()) {
     deepStrictEqual(ours.results[place], result, `step ${place}: ${JSON.stringify(SCRIPT[place])}`);

@@ -18,6 +18,8 @@ pub(super) struct Answer {
 pub(super) enum Outcome {
     /// An answer.
     Said(Answer),
+    /// An answer that programs read, and what only a model has to know of it.
+    Noted(Answer, String),
     /// A person is to be asked first.
     Ask {
         /// What the person reads.

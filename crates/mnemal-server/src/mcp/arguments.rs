@@ -86,6 +86,11 @@ impl Arguments {
         }
     }
 
+    /// Returns everything by its first name.
+    pub(super) fn whole(&self) -> &Map<String, Value> {
+        &self.given
+    }
+
     /// Whether it was given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.given.contains_key(name)

@@ -6,11 +6,14 @@
 //! step may be without undo; `mnemal forget` erases.
 
 mod graph;
+mod input;
 
 use mnemal::Memory;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
 
-use crate::mcp::answer::{Answer, Mistake};
+use crate::mcp::answer::{Answer, Mistake, Outcome};
 use crate::mcp::arguments::{Arguments, MOST_TOKENS};
 use crate::mcp::classic::graph::{Entity, Graph, Relation};
 use crate::mcp::place;
@@ -18,54 +21,94 @@ use crate::mcp::tool::Tool;
 
 /// Most records of one call. Source: own default; each is an event of its own.
 const MOST: usize = 500;
-/// What a page says of itself takes this many tokens. Source: own default, a cursor and two names.
+/// Said behind a page that does not end the graph, before the cursor.
+const PART: &str = "This is a part: the answer has no room for all. For the next part call this again with the argument cursor ";
+/// What a page says of itself takes this many tokens. Source: own default, its sentence and a cursor.
 const OF_A_PAGE: u32 = 60;
 
-/// Answers one of the nine.
-pub(super) async fn call(memory: &Memory, tool: Tool, given: Map<String, Value>) -> Result<Answer, Mistake> {
+/// Answers one of the nine; those that change something do it one after the other, under `writing`.
+pub(super) async fn call(
+    memory: &Memory,
+    (tool, writing): (Tool, &Mutex<()>),
+    given: Map<String, Value>,
+) -> Result<Outcome, Mistake> {
     let arguments = Arguments::new(tool, given);
     arguments.all_known()?;
+    input::check(tool, arguments.whole())?;
+    if tool.is_read_only() {
+        return read(memory, tool, arguments).await;
+    }
+    let _alone = writing.lock().await;
     match tool {
-        Tool::CreateEntities => create_entities(memory, &arguments).await,
+        Tool::CreateEntities => return create_entities(memory, &arguments).await,
         Tool::CreateRelations => create_relations(memory, &arguments).await,
         Tool::AddObservations => add_observations(memory, &arguments).await,
         Tool::DeleteEntities => delete_entities(memory, &arguments).await,
         Tool::DeleteObservations => delete_observations(memory, &arguments).await,
-        Tool::DeleteRelations => delete_relations(memory, &arguments).await,
-        _ => read(memory, tool, arguments).await,
+        _ => delete_relations(memory, &arguments).await,
     }
+    .map(Outcome::Said)
+}
+
+/// Refuses a name that is none of the nine.
+pub(super) fn no_tool(name: &str) -> String {
+    format!("Tool {} not found", graph::shown(name))
 }
 
 /// Returns the whole graph as the official server's resource has it, as far as a ceiling allows.
-pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<Value, Mistake> {
+pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<String, Mistake> {
     let graph = Graph::load(memory).await?.shown(memory);
-    page(memory, &graph, "", 0, ceiling)
+    let (mut part, next) = page(memory, &graph, "", 0, ceiling)?;
+    part.truncated = next.map(|_| true);
+    Ok(pretty(&part))
 }
 
-async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outcome, Mistake> {
     let wanted = arguments.objects("entities", MOST)?;
     let wanted = wanted.iter().map(Entity::read).collect::<Result<Vec<_>, _>>()?;
     let before = Graph::load(memory).await?;
-    let mut made: Vec<String> = Vec::new();
+    let (mut made, mut skipped): (Vec<String>, Vec<String>) = Default::default();
     for entity in &wanted {
-        if before.entity(&entity.name).is_none() && !made.contains(&entity.name) {
-            graph::store_entity(memory, entity).await?;
-            for observation in &entity.observations {
-                graph::store_observation(memory, &entity.name, observation).await?;
-            }
-            made.push(entity.name.clone());
+        if before.entity(&entity.name).is_some() || made.contains(&entity.name) {
+            skipped.push(graph::shown(&entity.name));
+            continue;
         }
+        graph::store_entity(memory, entity).await?;
+        for observation in &entity.observations {
+            graph::store_observation(memory, &entity.name, observation).await?;
+        }
+        made.push(entity.name.clone());
     }
     // What a rule holds back does not stand in the graph, and the answer does not claim it.
     let after = Graph::load(memory).await?.only(&made).shown(memory);
-    let made: Vec<Value> = after.entities.iter().map(Entity::form).collect();
-    let text = Value::from(made.clone());
-    Ok(answer(&text, json!({"entities": made})))
+    let made = after.entities;
+    if skipped.is_empty() {
+        return Ok(Outcome::Said(answer(&made, json!({"entities": made}))));
+    }
+    let note = of_skipped(&skipped);
+    Ok(Outcome::Noted(answer(&made, json!({"entities": made, "skipped": skipped})), note))
+}
+
+/// Says what became of entities that were there before.
+fn of_skipped(names: &[String]) -> String {
+    let (what, whose) = if names.len() == 1 {
+        ("entity that already exists", "Its")
+    } else {
+        ("entities that already exist", "Their")
+    };
+    format!(
+        "Skipped {} {what}: {}. {whose} observations were not added; use add_observations for existing entities.",
+        names.len(),
+        names.join(", ")
+    )
 }
 
 async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
     let wanted = relations(arguments)?;
     let before = Graph::load(memory).await?;
+    for name in wanted.iter().flat_map(Relation::ends) {
+        before.must_have(name)?;
+    }
     let mut made: Vec<Relation> = Vec::new();
     for relation in wanted {
         if !before.relations.contains(&relation) && !made.contains(&relation) {
@@ -74,10 +117,16 @@ async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
         }
     }
     let after = Graph::load(memory).await?;
-    let made: Vec<Value> =
-        made.iter().filter(|relation| after.relations.contains(relation)).map(Relation::form).collect();
-    let text = Value::from(made.clone());
-    Ok(answer(&text, json!({"relations": made})))
+    made.retain(|relation| after.relations.contains(relation));
+    Ok(answer(&made, json!({"relations": made})))
+}
+
+/// What was added to one entity.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Added {
+    entity_name: String,
+    added_observations: Vec<String>,
 }
 
 async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -86,10 +135,7 @@ async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     let mut asked: Vec<(String, Vec<String>)> = Vec::new();
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
-        let Some(entity) = before.entity(&name) else {
-            let near = before.near(&name);
-            return Err(Mistake::new(format!("Entity with name {} not found.{near}", graph::shown(&name))));
-        };
+        let entity = before.must_have(&name)?;
         let new = graph::texts(one, "contents")?;
         asked.push((name, new.into_iter().filter(|text| !entity.has(text)).collect()));
     }
@@ -100,15 +146,14 @@ async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     }
     let after = Graph::load(memory).await?;
     let stands = |name: &str, text: &str| after.entity(name).is_some_and(|entity| entity.has(text));
-    let results: Vec<Value> = asked
-        .iter()
-        .map(|(name, contents)| {
-            let added: Vec<&String> = contents.iter().filter(|text| stands(name, text)).collect();
-            json!({"entityName": name, "addedObservations": added})
+    let results: Vec<Added> = asked
+        .into_iter()
+        .map(|(entity_name, mut added_observations)| {
+            added_observations.retain(|text| stands(&entity_name, text));
+            Added { entity_name, added_observations }
         })
         .collect();
-    let text = Value::from(results.clone());
-    Ok(answer(&text, json!({"results": results})))
+    Ok(answer(&results, json!({"results": results})))
 }
 
 async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -117,19 +162,40 @@ async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<Answe
     for name in &names {
         graph.put_entity_away(memory, name).await?;
     }
-    Ok(done("Entities deleted successfully"))
+    let missing: Vec<String> =
+        names.iter().filter(|name| graph.entity(name).is_none()).map(|name| graph::shown(name)).collect();
+    if missing.is_empty() {
+        return Ok(done("Entities deleted successfully"));
+    }
+    let (deleted, missing) = (names.len() - missing.len(), missing.join(", "));
+    Ok(done(&format!("Deleted {deleted} of {} entities. Not found: {missing}", names.len())))
 }
 
 async fn delete_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
     let wanted = arguments.objects("deletions", MOST)?;
     let graph = Graph::load(memory).await?;
+    let (mut asked, mut deleted, mut missing) = (0, 0, Vec::new());
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
-        for text in graph::texts(one, "observations")? {
+        let texts = graph::texts(one, "observations")?;
+        asked += texts.len();
+        match graph.entity(&name) {
+            Some(entity) => deleted += texts.iter().filter(|text| entity.has(text)).count(),
+            None => missing.push(graph::shown(&name)),
+        }
+        for text in texts {
             graph.put_observation_away(memory, &name, &text).await?;
         }
     }
-    Ok(done("Observations deleted successfully"))
+    if deleted == asked {
+        return Ok(done("Observations deleted successfully"));
+    }
+    let whose = if missing.is_empty() {
+        String::new()
+    } else {
+        format!(" Entities not found: {}", missing.join(", "))
+    };
+    Ok(done(&format!("Deleted {deleted} of {asked} observations.{whose}")))
 }
 
 async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
@@ -138,7 +204,11 @@ async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     for relation in &wanted {
         graph.put_relation_away(memory, relation).await?;
     }
-    Ok(done("Relations deleted successfully"))
+    let deleted = wanted.iter().filter(|relation| graph.relations.contains(relation)).count();
+    if deleted == wanted.len() {
+        return Ok(done("Relations deleted successfully"));
+    }
+    Ok(done(&format!("Deleted {deleted} of {} relations. The rest matched nothing.", wanted.len())))
 }
 
 fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
@@ -146,7 +216,7 @@ fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
 }
 
 /// Reads all of it, what matches words, or what is named.
-async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Answer, Mistake> {
+async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Outcome, Mistake> {
     // Clients of the official server name no ceiling and expect everything.
     let ceiling = if arguments.has("max_tokens") { arguments.ceiling("max_tokens")? } else { MOST_TOKENS };
     let graph = Graph::load(memory).await?;
@@ -167,34 +237,50 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<A
         _ => (graph, String::new()),
     };
     let from = place::read(memory, &list, arguments.text("cursor")?.as_deref())?;
-    let found = page(memory, &graph.shown(memory), &list, from, ceiling)?;
-    Ok(answer(&found, found.clone()))
+    let graph = graph.shown(memory);
+    let (part, next) = page(memory, &graph, &list, from, ceiling)?;
+    let answer = answer(&part, json!(part));
+    Ok(match next {
+        Some(cursor) => Outcome::Noted(answer, format!("{PART}{cursor}.")),
+        None => Outcome::Said(answer),
+    })
 }
 
-/// Returns as much of a graph from a place on as fits; entities first. Only where something is missing it says so, and where
-/// it goes on.
-fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -> Result<Value, Mistake> {
+/// A part of a graph.
+#[derive(Debug, Serialize)]
+struct Part<'g> {
+    entities: &'g [Entity],
+    relations: &'g [Relation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+}
+
+impl Graph {
+    /// Returns a range of it, of which the entities stand before the relations.
+    fn part(&self, from: usize, to: usize) -> Part<'_> {
+        let n_entities = self.entities.len();
+        let (first, last) = (from.saturating_sub(n_entities), to.saturating_sub(n_entities));
+        Part {
+            entities: self.entities.get(from.min(n_entities)..to.min(n_entities)).unwrap_or_default(),
+            relations: self.relations.get(first..last).unwrap_or_default(),
+            truncated: None,
+        }
+    }
+}
+
+/// Returns as much of a graph from a place on as fits, and where it goes on; `None` at its end.
+fn page<'g>(
+    memory: &Memory,
+    graph: &'g Graph,
+    list: &str,
+    from: usize,
+    ceiling: u32,
+) -> Result<(Part<'g>, Option<String>), Mistake> {
     let engine = memory.engine();
-    let n_entities = graph.entities.len();
-    let all: Vec<Value> =
-        graph.entities.iter().map(Entity::form).chain(graph.relations.iter().map(Relation::form)).collect();
-    let form = |to: usize| {
-        let part = |range: std::ops::Range<usize>| -> Vec<Value> {
-            all.get(range).map(<[Value]>::to_vec).unwrap_or_default()
-        };
-        let (first, middle) = (from.min(n_entities), to.clamp(from.min(n_entities), n_entities));
-        json!({
-            "entities": part(first..middle),
-            "relations": part(from.max(n_entities).min(to.max(n_entities))..to.max(n_entities)),
-        })
-    };
-    let fits = |to: usize| {
-        let form = form(to);
-        pretty(&form).is_some_and(|text| engine.count_tokens(&text).0 + OF_A_PAGE <= ceiling)
-    };
-    let end = all.len();
+    let end = graph.entities.len() + graph.relations.len();
+    let fits = |to: usize| engine.count_tokens(&pretty(&graph.part(from, to))).0 + OF_A_PAGE <= ceiling;
     if fits(end) || from >= end {
-        return Ok(form(end));
+        return Ok((graph.part(from.min(end), end), None));
     }
     // The most that fits, by halves; the longest page is found because more never takes less room.
     let (mut low, mut high) = (from, end);
@@ -207,20 +293,16 @@ fn page(memory: &Memory, graph: &Graph, list: &str, from: usize, ceiling: u32) -
             "One entity alone is larger than max_tokens. Raise it, or open other nodes.",
         ));
     }
-    let mut found = form(low);
-    if let Some(fields) = found.as_object_mut() {
-        fields.insert("truncated".to_owned(), true.into());
-        fields.insert("next_cursor".to_owned(), place::cursor(memory, list, low).into());
-    }
-    Ok(found)
+    Ok((graph.part(from, low), Some(place::cursor(memory, list, low))))
 }
 
-fn pretty(value: &Value) -> Option<String> {
-    serde_json::to_string_pretty(value).ok()
+/// Writes it as the official server does, with the fields in their order.
+fn pretty(said: &impl Serialize) -> String {
+    serde_json::to_string_pretty(said).unwrap_or_default()
 }
 
-fn answer(text: &Value, structured: Value) -> Answer {
-    Answer { text: pretty(text).unwrap_or_default(), structured }
+fn answer(said: &impl Serialize, structured: Value) -> Answer {
+    Answer { text: pretty(said), structured }
 }
 
 fn done(words: &str) -> Answer {

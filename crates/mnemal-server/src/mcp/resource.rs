@@ -18,7 +18,7 @@ const COMPLETED: usize = 50;
 /// Of texts for models.
 const MARKDOWN: &str = "text/markdown";
 /// The graph of the official memory server.
-const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
+pub(super) const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
 
 /// What there is to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +91,7 @@ impl Offered {
             if uri != KNOWLEDGE_GRAPH {
                 return Ok(None);
             }
-            let graph = classic::whole(memory, CEILING).await?;
-            let text = serde_json::to_string_pretty(&graph).unwrap_or_default();
+            let text = classic::whole(memory, CEILING).await?;
             return Ok(Some(Read { text, mime_type: "application/json" }));
         }
         let Some(path) = path(memory, uri) else { return Ok(None) };

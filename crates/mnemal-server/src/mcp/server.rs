@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use jiff::tz::TimeZone;
@@ -12,18 +13,19 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequest, InputRequests,
     InputRequiredResult, InputResponses, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Reference, ResourceContents, Role, ServerCapabilities,
-    ServerConfig,
+    ReadResourceResponse, ReadResourceResult, Reference, ResourceContents, ResourceUpdatedNotificationParam,
+    Role, ServerCapabilities, ServerConfig, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
+use tokio::sync::Mutex;
 
-use crate::mcp::answer::{Mistake, Outcome};
+use crate::mcp::answer::{Answer, Mistake, Outcome};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
 use crate::mcp::lifecycle::Ended;
-use crate::mcp::resource::Offered;
+use crate::mcp::resource::{KNOWLEDGE_GRAPH, Offered};
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{
     Options, Profile, categories, chatgpt, classic, context, dream, entity, explain, forget, ingest, note,
@@ -74,6 +76,10 @@ pub(crate) struct Server {
     watch: Watch,
     /// Where the client is.
     zone: TimeZone,
+    /// Held while a tool of the official memory server changes the graph, so that calls in flight see each other's work.
+    writing: Arc<Mutex<()>>,
+    /// Whether the client wants to be told when the graph changes; `None` where it cannot be told.
+    subscribed: Option<Arc<AtomicBool>>,
 }
 
 impl Server {
@@ -87,8 +93,14 @@ impl Server {
             Profile::Classic => Offered::KnowledgeGraph,
             _ => Offered::Parts,
         };
-        let (watch, zone) = (Watch::default(), TimeZone::system());
-        Self { memory, offers, resources, instructions, ended, watch, zone }
+        let (watch, zone, writing) = (Watch::default(), TimeZone::system(), Arc::default());
+        Self { memory, offers, resources, instructions, ended, watch, zone, writing, subscribed: None }
+    }
+
+    /// The same for one client that hears between its calls too.
+    pub(super) fn heard(mut self) -> Self {
+        self.subscribed = (self.resources == Offered::KnowledgeGraph).then(Arc::default);
+        self
     }
 
     /// The same, whose calls are told.
@@ -150,7 +162,7 @@ impl Server {
             | Tool::DeleteRelations
             | Tool::ReadGraph
             | Tool::SearchNodes
-            | Tool::OpenNodes => classic::call(memory, tool, given).await,
+            | Tool::OpenNodes => return classic::call(memory, (tool, &self.writing), given).await,
         };
         answer.map(Outcome::Said)
     }
@@ -159,8 +171,56 @@ impl Server {
     fn must_have_prompts(&self, method: &'static str) -> Result<(), ErrorData> {
         match self.resources {
             Offered::Parts => Ok(()),
-            Offered::KnowledgeGraph => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
+            Offered::KnowledgeGraph => {
+                tracing::debug!(method, "a method was asked for that is not declared");
+                Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))
+            }
         }
+    }
+
+    /// Returns the result of a call that went well.
+    fn success(&self, answer: Answer, note: Option<String>) -> CallToolResult {
+        let texts = [Some(answer.text), note].into_iter().flatten();
+        let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
+        result.structured_content = Some(answer.structured);
+        if self.resources == Offered::KnowledgeGraph {
+            // The official memory server leaves it out, which says the same.
+            result.is_error = None;
+        }
+        result
+    }
+
+    /// Refuses a tool that is not offered.
+    fn no_tool(&self, name: &str) -> ErrorData {
+        let words = match self.resources {
+            Offered::KnowledgeGraph => classic::no_tool(name),
+            Offered::Parts => {
+                let names: Vec<&str> = self.offers.iter().map(|offer| offer.name).collect();
+                format!("there is no such tool; there are {}", names.join(", "))
+            }
+        };
+        ErrorData::invalid_params(words, None)
+    }
+
+    /// Tells a client that asked for it that the graph of the official memory server is another.
+    async fn tell_of_change(&self, context: &RequestContext<RoleServer>) {
+        let is_asked = self.subscribed.as_ref().is_some_and(|asked| asked.load(Ordering::Relaxed));
+        if is_asked {
+            let changed = ResourceUpdatedNotificationParam::new(KNOWLEDGE_GRAPH);
+            // The answer of the call does not depend on whether the client still listens.
+            if let Err(error) = context.peer.notify_resource_updated(changed).await {
+                tracing::debug!(%error, "nobody heard that the graph changed");
+            }
+        }
+    }
+
+    /// Returns what remembers whether the client wants to hear of changes of a resource; of others than the graph there is
+    /// nothing to tell.
+    fn subscription(&self, uri: &str) -> Result<Option<&AtomicBool>, ErrorData> {
+        let asked = self.subscribed.as_deref();
+        let asked =
+            asked.ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))?;
+        Ok((uri == KNOWLEDGE_GRAPH).then_some(asked))
     }
 
     /// Does some work that can be called off, and never takes the server with it.
@@ -195,6 +255,9 @@ impl ServerHandler for Server {
             .with_title("mnemal memory")
             .with_website_url(env!("CARGO_PKG_REPOSITORY"));
         let mut offered = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        if let (Some(resources), Some(_)) = (&mut offered.resources, &self.subscribed) {
+            resources.subscribe = Some(true);
+        }
         if self.resources == Offered::Parts {
             offered = ServerCapabilities::builder()
                 .enable_tools()
@@ -279,6 +342,28 @@ impl ServerHandler for Server {
         })
     }
 
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(asked) = self.subscription(&request.uri)? {
+            asked.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(asked) = self.subscription(&request.uri)? {
+            asked.store(false, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -337,13 +422,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let offer = self.offers.iter().copied().find(|offer| offer.name == request.name);
-        let Some(offer @ Offer { tool, .. }) = offer else {
-            let names: Vec<&str> = self.offers.iter().map(|offer| offer.name).collect();
-            return Err(ErrorData::invalid_params(
-                format!("there is no such tool; there are {}", names.join(", ")),
-                None,
-            ));
-        };
+        let Some(offer @ Offer { tool, .. }) = offer else { return Err(self.no_tool(&request.name)) };
         let reach = if can_ask(&context) { Person::Near } else { Person::Away };
         let work = AssertUnwindSafe(self.answer(offer, request, reach)).catch_unwind();
         let done = tokio::select! {
@@ -357,12 +436,12 @@ impl ServerHandler for Server {
             }
         };
         self.watch.tell(tool, if matches!(done, Ok(Ok(_))) { "ok" } else { "error" });
+        if matches!(done, Ok(Ok(_))) && !tool.is_read_only() {
+            self.tell_of_change(&context).await;
+        }
         Ok(match done {
-            Ok(Ok(Outcome::Said(answer))) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-                result.structured_content = Some(answer.structured);
-                result.into()
-            }
+            Ok(Ok(Outcome::Said(answer))) => self.success(answer, None).into(),
+            Ok(Ok(Outcome::Noted(answer, note))) => self.success(answer, Some(note)).into(),
             Ok(Ok(Outcome::Ask { message, state })) => question(&message, state)?.into(),
             Ok(Err(Mistake(text))) => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
             Err(_panic) => {

@@ -28,6 +28,8 @@ pub(crate) struct Client {
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) structured: Value,
+    /// What stands behind the text.
+    pub(crate) note: Option<String>,
     pub(crate) is_error: bool,
 }
 
@@ -127,6 +129,7 @@ impl Client {
         Answer {
             text: result["content"][0]["text"].as_str().unwrap().to_owned(),
             structured: result["structuredContent"].clone(),
+            note: result["content"][1]["text"].as_str().map(str::to_owned),
             is_error: result["isError"].as_bool().unwrap_or(false),
         }
     }

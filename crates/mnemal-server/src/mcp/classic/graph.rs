@@ -7,7 +7,8 @@ use mnemal::Memory;
 use mnemal_core::{
     Category, ChannelId, Cursor, Decision, EventFilter, EventId, LearningFilter, NoteKey, Role, Within,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
@@ -34,18 +35,20 @@ const DIGITS: usize = 32;
 const LONGEST: usize = 1_024;
 
 /// Something with a name, and what was observed of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Entity {
     pub(super) name: String,
+    #[serde(rename = "entityType")]
     kind: String,
     pub(super) observations: Vec<String>,
 }
 
 /// What is between two.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Relation {
     from: String,
     to: String,
+    #[serde(rename = "relationType")]
     kind: String,
 }
 
@@ -67,10 +70,6 @@ impl Entity {
         })
     }
 
-    pub(super) fn form(&self) -> Value {
-        json!({"name": self.name, "entityType": self.kind, "observations": self.observations})
-    }
-
     pub(super) fn has(&self, observation: &str) -> bool {
         self.observations.iter().any(|one| one == observation)
     }
@@ -81,8 +80,9 @@ impl Relation {
         Ok(Self { from: named(given, "from")?, to: named(given, "to")?, kind: named(given, "relationType")? })
     }
 
-    pub(super) fn form(&self) -> Value {
-        json!({"from": self.from, "to": self.to, "relationType": self.kind})
+    /// Returns the names between which it is.
+    pub(super) fn ends(&self) -> [&str; 2] {
+        [&self.from, &self.to]
     }
 
     fn key(&self) -> Result<NoteKey, Mistake> {
@@ -168,11 +168,18 @@ impl Graph {
         self.entities.iter().find(|entity| entity.name == name)
     }
 
+    /// Returns an entity; the error names those that may have been meant.
+    pub(super) fn must_have(&self, name: &str) -> Result<&Entity, Mistake> {
+        let missing =
+            || Mistake::new(format!("Entity with name {} not found{}", shown(name), self.near(name)));
+        self.entity(name).ok_or_else(missing)
+    }
+
     /// Returns the names that may have been meant, as a sentence; empty when none is near.
-    pub(super) fn near(&self, name: &str) -> String {
+    fn near(&self, name: &str) -> String {
         let names = self.entities.iter().map(|entity| entity.name.as_str());
         let near: Vec<String> = nearest(name, names).into_iter().map(shown).collect();
-        if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) }
+        if near.is_empty() { String::new() } else { format!(". Nearest: {}.", near.join(", ")) }
     }
 
     /// Keeps the entities of these names alone.
