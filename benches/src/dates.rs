@@ -2,6 +2,7 @@
 
 pub mod civil;
 pub mod duckling;
+pub mod left_out;
 pub mod recognizers;
 
 use std::collections::BTreeMap;
@@ -114,15 +115,9 @@ impl DateSet {
     pub fn measure(&self, rules: &DateRules) -> Outcome {
         let mut outcome = Outcome::default();
         for case in &self.cases {
-            let anchor = Anchor { at: case.at, zone: &case.zone };
-            let found = rules.read(&case.input, &anchor, Lean::Future);
+            let found = read(case, rules);
             let verdict = judge(case, found.clone());
-            let tally = outcome.groups.entry(case.group).or_default();
-            match verdict {
-                Verdict::Exact => tally.exact += 1,
-                Verdict::Wrong => tally.wrong += 1,
-                Verdict::Refused => tally.refused += 1,
-            }
+            outcome.groups.entry(case.group).or_default().add(verdict);
             if verdict != Verdict::Exact {
                 outcome.failed.push(case.id.clone());
                 let Case { id, group, input, dates, .. } = case;
@@ -136,6 +131,14 @@ impl DateSet {
 }
 
 impl Tally {
+    fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Exact => self.exact += 1,
+            Verdict::Wrong => self.wrong += 1,
+            Verdict::Refused => self.refused += 1,
+        }
+    }
+
     /// Shares of the group's cases, and their number.
     #[must_use]
     pub fn figures(self) -> Value {
@@ -154,6 +157,11 @@ enum Verdict {
     Wrong,
     /// Nothing wrong was said, and something is missing.
     Refused,
+}
+
+fn read(case: &Case, rules: &DateRules) -> Vec<Dated> {
+    let anchor = Anchor { at: case.at, zone: &case.zone };
+    rules.read(&case.input, &anchor, Lean::Future)
 }
 
 fn judge(case: &Case, mut found: Vec<Dated>) -> Verdict {

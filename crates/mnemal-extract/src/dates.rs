@@ -136,6 +136,17 @@ pub fn dates(text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
     DateRules::built_in("en").map_or_else(Vec::new, |rules| rules.read(text, anchor, lean))
 }
 
+/// One line of a pack: a form, or a word of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wording {
+    /// The section of the pack: `forms` or `words`.
+    pub section: &'static str,
+    /// What the form makes, or the name of the class.
+    pub name: String,
+    /// The form, or the word.
+    pub text: String,
+}
+
 /// The rules by which dates of one language are read.
 #[derive(Debug)]
 pub struct DateRules {
@@ -158,7 +169,7 @@ impl DateRules {
     /// # Errors
     /// `Invalid` with the first thing that cannot be read.
     pub fn parse(pack: &str) -> Result<Self> {
-        Self::load(pack, None)
+        Self::load(pack, None, &[])
     }
 
     /// Reads the rules of a built-in language with other customs, as a TOML text with the keys of a pack's `customs`.
@@ -166,16 +177,31 @@ impl DateRules {
     /// # Errors
     /// `Invalid` for an unknown language and for customs that cannot be read.
     pub fn with_customs(language: &str, customs: &str) -> Result<Self> {
-        let pack = PACKS.iter().find(|(code, _)| *code == language);
-        let (_, pack) =
-            pack.ok_or_else(|| mnemal_core::Error::invalid(format!("no dates are known in `{language}`")))?;
-        Self::load(pack, Some(customs))
+        Self::load(built_in_pack(language)?, Some(customs), &[])
     }
 
-    fn load(text: &str, customs: Option<&str>) -> Result<Self> {
+    /// Returns the wordings that a built-in language lists: its forms and the words of its classes, in the order of their
+    /// names.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown language.
+    pub fn wordings(language: &str) -> Result<Vec<Wording>> {
+        pack::wordings(built_in_pack(language)?)
+    }
+
+    /// Reads the rules of a built-in language with other customs and without some of its wordings: what they would make
+    /// of words that nobody listed.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown language, for customs that cannot be read, and where the rest cannot do without.
+    pub fn without(language: &str, customs: &str, wordings: &[Wording]) -> Result<Self> {
+        Self::load(built_in_pack(language)?, Some(customs), wordings)
+    }
+
+    fn load(text: &str, customs: Option<&str>, without: &[Wording]) -> Result<Self> {
         let holidays =
             Holidays::built_in().ok_or_else(|| mnemal_core::Error::invalid("the holidays cannot be read"))?;
-        let pack = Pack::parse(text, customs, holidays)?;
+        let pack = Pack::parse(text, customs, without, holidays)?;
         let zones = pack.zones.iter().map(|name| named(name)).collect::<Result<_>>()?;
         Ok(Self { pack, holidays, zones })
     }
@@ -366,6 +392,12 @@ impl DateRules {
         taken.sort_by_key(|(start, _)| *start);
         taken.into_iter().filter_map(|(start, node)| Found::new(run, start, node)).collect()
     }
+}
+
+/// Returns the pack of a built-in language.
+fn built_in_pack(language: &str) -> Result<&'static str> {
+    let pack = PACKS.iter().find(|(code, _)| *code == language).map(|(_, text)| *text);
+    pack.ok_or_else(|| mnemal_core::Error::invalid(format!("no dates are known in `{language}`")))
 }
 
 /// Words that name a time, before it is resolved.
