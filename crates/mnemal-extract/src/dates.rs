@@ -11,6 +11,7 @@ mod customs;
 mod edge;
 mod expr;
 mod form;
+mod guard;
 mod holiday;
 mod interval;
 mod make;
@@ -33,6 +34,7 @@ use mnemal_core::{Result, Span, Timestamp, When, WorldTime, Zone};
 
 use chart::{Node, Run, readings};
 use expr::{Expr, Kind, Value};
+use guard::Beside;
 use holiday::Holidays;
 use interval::Interval;
 use pack::{Meaning, Pack};
@@ -253,8 +255,32 @@ impl DateRules {
             let previous = start.checked_sub(1).and_then(|before| all_words.get(before)).map(AsRef::as_ref);
             found.extend(self.chosen(text, Run { tokens, words, previous, text }));
         }
+        self.refuse_parts(text, &mut found);
         self.share(text, &mut found);
         found
+    }
+
+    /// What is part of something longer that nothing has read is refused.
+    fn refuse_parts(&self, text: &str, found: &mut [Found]) {
+        let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let mut refused = vec![false; found.len()];
+        for (place, one) in found.iter().enumerate() {
+            let from = place.checked_sub(1).and_then(|before| found.get(before)).map_or(0, |before| before.span.end);
+            let next = found.get(place + 1);
+            let to = next.map_or(end, |next| next.span.start);
+            let beside = Beside { before: part(from, one.span.start), after: part(one.span.end, to) };
+            let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside.after));
+            let is_changed = self.pack.is_changed(&one.value, beside);
+            for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn)] {
+                if let Some(is_refused) = refused.get_mut(at) {
+                    *is_refused |= is_part;
+                }
+            }
+        }
+        for (one, _) in found.iter_mut().zip(refused).filter(|(_, is_refused)| *is_refused) {
+            one.value = Value::Time(Kind::Period, std::rc::Rc::new(Expr::Never));
+        }
     }
 
     /// Members of a list say together what one of them says.

@@ -8,6 +8,7 @@ use mnemal_core::{Error, Result};
 use super::customs::Customs;
 use super::expr::{Cal, Expr, Kind, Length, Unit, Value};
 use super::form::{Cat, Cats, Element, cat, sequences};
+use super::guard::Guards;
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
 use super::token::{TokenKind, folded, tokens};
@@ -118,6 +119,7 @@ pub(super) struct Pack {
     /// After these a weak word in small letters is something else: "this may".
     pub(super) not_after: Vec<String>,
     pub(super) customs: Customs,
+    pub(super) guards: Guards,
     pub(super) zones: Vec<String>,
     pub(super) classes: Cats,
 }
@@ -150,6 +152,7 @@ impl Pack {
             clock_before: lines(root, "clock_before")?,
             not_after: lines(root, "not_after")?,
             customs: Customs::default(),
+            guards: Guards::parse(root.section("guards")?, without)?,
             zones: Vec::new(),
             classes: Cats::new(),
         };
