@@ -269,8 +269,9 @@ impl DateRules {
             let from = place.checked_sub(1).and_then(|before| found.get(before)).map_or(0, |before| before.span.end);
             let next = found.get(place + 1);
             let to = next.map_or(end, |next| next.span.start);
-            let beside = Beside { before: part(from, one.span.start), after: part(one.span.end, to) };
-            let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside.after));
+            let Span { start, end } = one.span;
+            let beside = Beside { before: part(from, start), own: part(start, end), after: part(end, to) };
+            let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside));
             let is_changed = self.pack.is_changed(&one.value, beside);
             for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn)] {
                 if let Some(is_refused) = refused.get_mut(at) {

@@ -3,8 +3,8 @@
 use mnemal_core::Result;
 
 use super::Wording;
-use super::expr::{Cal, Expr, Kind, Value};
-use super::pack::Pack;
+use super::expr::{Expr, Kind, Value};
+use super::pack::{Meaning, Pack};
 use crate::section::Section;
 
 /// Words beside a date that change it, by what they stand beside.
@@ -14,12 +14,20 @@ pub(super) struct Guards {
     before: Vec<String>,
     /// Behind a time: "onwards", "o'clock".
     after: Vec<String>,
+    /// Behind a time, where an hour follows them: "around 7".
+    hour: Vec<String>,
+    /// Behind a unit that holds now: "the week after".
+    after_unit: Vec<String>,
     /// In front of a length: "within".
     length_before: Vec<String>,
     /// Behind a length: "ago".
     length_after: Vec<String>,
     /// Between two times, which they make one: "to".
     between: Vec<String>,
+    /// First words of a time in front of which a number belongs to it: "of".
+    after_number: Vec<String>,
+    /// In front of the first of two times, with the word between them: "between" and "and".
+    both: [Vec<String>; 2],
     /// What may stand between such a word and the time: "the".
     skip: Vec<String>,
 }
@@ -36,11 +44,20 @@ impl Guards {
         Ok(Self {
             before: lines("before")?,
             after: lines("after")?,
+            hour: lines("hour")?,
+            after_unit: lines("after_unit")?,
             length_before: lines("length_before")?,
             length_after: lines("length_after")?,
             between: lines("between")?,
+            after_number: lines("after_number")?,
+            both: [lines("both_before")?, lines("both_between")?],
             skip: lines("skip")?,
         })
+    }
+
+    /// The words before, without an article.
+    fn front<'t>(&self, before: &'t str) -> &'t str {
+        self.skip.iter().find_map(|skip| without_last(before, skip)).unwrap_or(before)
     }
 }
 
@@ -48,6 +65,7 @@ impl Guards {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beside<'t> {
     pub(super) before: &'t str,
+    pub(super) own: &'t str,
     pub(super) after: &'t str,
 }
 
@@ -56,17 +74,24 @@ impl Pack {
     pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
         let guards = &self.guards;
         let (before, after) = (before_words(beside.before), after_words(beside.after));
-        let front = guards.skip.iter().find_map(|skip| without_last(&before, skip)).unwrap_or(&before);
+        let front = guards.front(&before);
         match value {
             Value::Length(_) => {
                 guards.length_before.iter().any(|word| ends_with(front, word))
                     || guards.length_after.iter().any(|word| starts_with(&after, word))
             }
             Value::Time(kind, expr) => {
+                let own = beside.own.to_lowercase();
+                // "End of April", where "of April" was read.
+                let joined = format!("{before} {}", first_word(&own));
                 guards.before.iter().any(|word| ends_with(&before, word) || ends_with(front, word))
+                    || guards.before.iter().any(|word| word.contains(' ') && ends_with(&joined, word))
                     || guards.after.iter().any(|word| starts_with(&after, word))
+                    || beside.before.trim_end().ends_with(['<', '>', '=', '≤', '≥'])
                     || is_year(&after)
-                    || is_month(expr) && self.has_number_beside(front, &after)
+                    || self.lacks_number(&own, front, &after)
+                    || self.lacks_hour(front, &after)
+                    || is_now(expr) && guards.after_unit.iter().any(|word| starts_with(&after, word))
                     || is_of_clock(*kind) && is_zone(beside.after)
             }
             _ => false,
@@ -74,9 +99,13 @@ impl Pack {
     }
 
     /// Says whether two readings with these words between them are parts of one that nothing has read.
-    pub(super) fn is_torn(&self, first: &Value, second: &Value, gap: &str) -> bool {
-        let gap = gap.trim().to_lowercase();
-        let is_joined = gap.is_empty() || self.guards.between.iter().any(|word| *word == gap);
+    pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Beside<'_>) -> bool {
+        let guards = &self.guards;
+        let gap = beside.after.trim().to_lowercase();
+        let before = before_words(beside.before);
+        let is_pair = guards.both[0].iter().any(|word| ends_with(guards.front(&before), word))
+            && guards.both[1].iter().any(|word| *word == gap);
+        let is_joined = gap.is_empty() || is_pair || guards.between.iter().any(|word| *word == gap);
         match (first, second) {
             (Value::Length(_), Value::Time(kind, _)) if gap.is_empty() => {
                 matches!(kind, Kind::Open | Kind::ClockOpen)
@@ -85,26 +114,82 @@ impl Pack {
             (Value::Length(_), _) | (_, Value::Length(_)) => false,
             // "Next month at six": nobody knows the day, and both are said.
             (Value::Time(Kind::Period, _), Value::Time(second, _)) if is_of_day(*second) => false,
-            (Value::Time(first, _), Value::Time(Kind::Period, _)) if is_of_day(*first) && gap != "of" => false,
+            (Value::Time(first, _), Value::Time(Kind::Period, _)) if is_of_day(*first) => is_pair,
             (Value::Time(first, _), Value::Time(second, _)) if gap == "," => is_of_day(*first) != is_of_day(*second),
             _ => is_joined,
         }
     }
 
-    /// "4 of July", "the twelfth July", "January twenty".
-    fn has_number_beside(&self, before: &str, after: &str) -> bool {
-        let is_small = |word: &str| match word.trim_end_matches(|sign: char| sign.is_alphabetic()) {
-            "" => self.number(word).is_some_and(|number| number <= 31),
-            digits => digits.parse::<i64>().is_ok_and(|number| (1..=31).contains(&number)),
+    /// "4 | of July", "January | twenty", "12 to | 16 September", "1/4 | hour": a number beside what goes with numbers.
+    fn lacks_number(&self, own: &str, before: &str, after: &str) -> bool {
+        let guards = &self.guards;
+        let is_between = |word: &str| guards.between.iter().any(|known| known == word);
+        let (first, last) = (first_word(own), last_word(own));
+        let ahead = last_word(before.trim_end_matches('-'));
+        let behind = first_word(after);
+        let is_month = |word: &str| self.means(word, |of| matches!(of, Meaning::Month(_)));
+        let is_numbered = own.contains(|sign: char| sign.is_ascii_digit());
+        let is_led = |word: &str| {
+            self.is_numeral(word)
+                || is_month(word) && !is_numbered
+                || guards.after_number.iter().any(|known| known == word)
         };
-        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-        let first = after.split(char::is_whitespace).next().unwrap_or_default();
-        is_small(last) || is_small(first)
+        self.is_numeral(ahead) && is_led(first)
+            || is_between(ahead) && self.is_numeral(second_last_word(before))
+            || self.is_numeral(behind) && (self.means_number(last) || is_month(last))
+            || is_between(behind) && self.is_numeral(second_word(after))
+            || last.ends_with(|sign: char| sign.is_ascii_digit())
+                && self.means(behind, |of| matches!(of, Meaning::Unit(_) | Meaning::Units(_)))
+    }
+
+    /// "At five | tomorrow", "tonight | around 7", "today | before 4pm".
+    fn lacks_hour(&self, before: &str, after: &str) -> bool {
+        let leads = |word: &str| self.guards.hour.iter().any(|known| known == word);
+        let ahead = before.trim_end_matches('-');
+        let is_ahead = self.is_numeral(last_word(ahead)) && leads(second_last_word(&ahead.replace('-', " ")));
+        is_ahead || leads(first_word(after)) && self.is_numeral(second_word(after))
+    }
+
+    /// Says whether a word is a number that a day or an hour can have, or an ordinal.
+    fn is_numeral(&self, word: &str) -> bool {
+        let digits = word.len() - word.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+        let rest = word.get(digits..).unwrap_or_default();
+        if digits > 0 {
+            let is_short = rest.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '.' | 'º' | 'ª'));
+            return digits <= 2 && is_short && word.get(..digits).is_some_and(|number| number.parse().is_ok_and(|n: i8| n <= 31));
+        }
+        self.means(word, |of| matches!(of, Meaning::Ordinal(_)) || matches!(of, Meaning::Number(number) if number <= 60))
+    }
+
+    fn means_number(&self, word: &str) -> bool {
+        self.means(word, |of| matches!(of, Meaning::Ordinal(_) | Meaning::Number(_)))
+    }
+
+    fn means(&self, word: &str, is_it: impl Fn(Meaning) -> bool) -> bool {
+        let entries = self.word(word).map_or(&[][..], |word| word.entries.as_slice());
+        entries.iter().any(|entry| entry.rest.is_empty() && is_it(entry.meaning))
     }
 }
 
-fn is_month(expr: &Expr) -> bool {
-    matches!(expr, Expr::Cal(Cal { year: None, month: Some(_), day: None, weekday: None }))
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+fn second_word(text: &str) -> &str {
+    text.split_whitespace().nth(1).unwrap_or_default()
+}
+
+fn last_word(text: &str) -> &str {
+    text.split_whitespace().next_back().unwrap_or_default()
+}
+
+fn second_last_word(text: &str) -> &str {
+    text.split_whitespace().rev().nth(1).unwrap_or_default()
+}
+
+/// Says whether a time is a unit that holds now: "the week".
+fn is_now(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cycle { by: 0, .. })
 }
 
 fn is_of_clock(kind: Kind) -> bool {
