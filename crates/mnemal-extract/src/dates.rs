@@ -229,6 +229,7 @@ impl DateRules {
         leans.map(|lean| {
             let resolver = Resolver {
                 now: place.now,
+                day: place.now.date(),
                 zone: &place.zone,
                 lean,
                 customs: &self.pack.customs,

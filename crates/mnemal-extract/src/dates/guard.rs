@@ -77,7 +77,9 @@ impl Pack {
         let front = guards.front(&before);
         match value {
             Value::Length(_) => {
+                let ahead = last_word(front);
                 guards.length_before.iter().any(|word| ends_with(front, word))
+                    || self.means(ahead, |of| matches!(of, Meaning::Number(_)))
                     || guards.length_after.iter().any(|word| starts_with(&after, word))
             }
             Value::Time(kind, expr) => {
@@ -92,7 +94,10 @@ impl Pack {
                     || self.lacks_number(&own, front, &after)
                     || self.lacks_hour(front, &after)
                     || is_now(expr) && guards.after_unit.iter().any(|word| starts_with(&after, word))
-                    || is_of_clock(*kind) && is_zone(beside.after)
+                    || is_of_clock(*kind) && (is_zone(beside.after) || self.is_zone_word(first_word(&after)))
+                    || *kind == Kind::Day && self.is_numeral(&after)
+                    || matches!(kind, Kind::Day | Kind::DayPart) && has_clock_beside(beside)
+                    || is_of_name(&own) && is_cut(beside)
             }
             _ => false,
         }
@@ -123,7 +128,8 @@ impl Pack {
     /// "4 | of July", "January | twenty", "12 to | 16 September", "1/4 | hour": a number beside what goes with numbers.
     fn lacks_number(&self, own: &str, before: &str, after: &str) -> bool {
         let guards = &self.guards;
-        let is_between = |word: &str| guards.between.iter().any(|known| known == word);
+        let joins =
+            |word: &str| matches!(word, "-" | "–") || guards.after_number.iter().any(|known| known == word);
         let (first, last) = (first_word(own), last_word(own));
         let ahead = last_word(before.trim_end_matches('-'));
         let behind = first_word(after);
@@ -135,9 +141,9 @@ impl Pack {
                 || guards.after_number.iter().any(|known| known == word)
         };
         self.is_numeral(ahead) && is_led(first)
-            || is_between(ahead) && self.is_numeral(second_last_word(before))
+            || joins(ahead) && self.is_numeral(second_last_word(before))
             || self.is_numeral(behind) && (self.means_number(last) || is_month(last))
-            || is_between(behind) && self.is_numeral(second_word(after))
+            || joins(behind) && self.is_numeral(second_word(after))
             || last.ends_with(|sign: char| sign.is_ascii_digit())
                 && self.means(behind, |of| matches!(of, Meaning::Unit(_) | Meaning::Units(_)))
     }
@@ -150,6 +156,10 @@ impl Pack {
         is_ahead || leads(first_word(after)) && self.is_numeral(second_word(after))
     }
 
+    fn is_zone_word(&self, word: &str) -> bool {
+        self.means(word, |of| matches!(of, Meaning::Zone(_)))
+    }
+
     /// Says whether a word is a number that a day or an hour can have, or an ordinal.
     fn is_numeral(&self, word: &str) -> bool {
         let digits = word.len() - word.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
@@ -158,7 +168,7 @@ impl Pack {
             let is_short = rest.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '.' | 'º' | 'ª'));
             return digits <= 2 && is_short && word.get(..digits).is_some_and(|number| number.parse().is_ok_and(|n: i8| n <= 31));
         }
-        self.means(word, |of| matches!(of, Meaning::Ordinal(_)) || matches!(of, Meaning::Number(number) if number <= 60))
+        self.means(word, |of| matches!(of, Meaning::Ordinal(_)) || matches!(of, Meaning::Number(number) if number <= 100))
     }
 
     fn means_number(&self, word: &str) -> bool {
@@ -185,6 +195,29 @@ fn last_word(text: &str) -> &str {
 
 fn second_last_word(text: &str) -> &str {
     text.split_whitespace().rev().nth(1).unwrap_or_default()
+}
+
+/// "8.30pm | today": a time of day that nothing has read with its day.
+fn has_clock_beside(beside: Beside<'_>) -> bool {
+    let is_clock = |word: &str| {
+        let word = word.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
+        let parts = word.split_once([':', '.']).map(|(hour, minute)| (hour, minute, hour.parse::<i8>()));
+        parts.is_some_and(|(hour, minute, number)| {
+            let is_short = hour.len() <= 2 && minute.len() == 2 && minute.bytes().all(|sign| sign.is_ascii_digit());
+            is_short && number.is_ok_and(|hour| (0..=24).contains(&hour))
+        })
+    };
+    is_clock(last_word(beside.before)) || is_clock(first_word(beside.after))
+}
+
+fn is_of_name(own: &str) -> bool {
+    own.starts_with(char::is_alphabetic)
+}
+
+/// "05- | Aug": digits and a sign touch the reading.
+fn is_cut(beside: Beside<'_>) -> bool {
+    let mut before = beside.before.chars().rev();
+    matches!(before.next(), Some('-' | '/')) && before.next().is_some_and(|sign| sign.is_ascii_digit())
 }
 
 /// Says whether a time is a unit that holds now: "the week".
