@@ -76,6 +76,8 @@ pub struct Tally {
 pub struct Outcome {
     /// By group.
     pub groups: BTreeMap<&'static str, Tally>,
+    /// How each case ended, in the order of the set.
+    verdicts: Vec<Verdict>,
     /// The names of all cases that are not exact.
     pub failed: Vec<String>,
     /// The same cases for people: how each ended, the sentence, and what was read in it.
@@ -118,6 +120,7 @@ impl DateSet {
             let found = read(case, rules);
             let verdict = judge(case, found.clone());
             outcome.groups.entry(case.group).or_default().add(verdict);
+            outcome.verdicts.push(verdict);
             if verdict != Verdict::Exact {
                 outcome.failed.push(case.id.clone());
                 let Case { id, group, input, dates, .. } = case;
@@ -127,6 +130,31 @@ impl DateSet {
             }
         }
         outcome
+    }
+}
+
+impl DateSet {
+    /// The figures of each group with other customs than the references'. `wrong` is split: `wrong_by_custom` is exact with the
+    /// customs of the references, so that the words were understood and only a convention differs; `wrong_else` is not.
+    #[must_use]
+    pub fn apart(&self, with_references: &Outcome, own: &Outcome) -> Value {
+        let mut by_custom: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let both = self.cases.iter().zip(&with_references.verdicts).zip(&own.verdicts);
+        for ((case, first), second) in both {
+            let differs = (*first, *second) == (Verdict::Exact, Verdict::Wrong);
+            *by_custom.entry(case.group).or_default() += usize::from(differs);
+        }
+        let figures = |(name, tally): (&&'static str, &Tally)| {
+            let custom = by_custom.get(*name).copied().unwrap_or_default();
+            let mut figures = tally.figures();
+            if let Value::Object(figures) = &mut figures {
+                figures.insert("wrong_by_custom".to_owned(), json!(tally.share(custom)));
+                figures
+                    .insert("wrong_else".to_owned(), json!(tally.share(tally.wrong.saturating_sub(custom))));
+            }
+            ((*name).to_owned(), figures)
+        };
+        own.groups.iter().map(figures).collect()
     }
 }
 
@@ -142,10 +170,17 @@ impl Tally {
     /// Shares of the group's cases, and their number.
     #[must_use]
     pub fn figures(self) -> Value {
-        let n = self.exact + self.wrong + self.refused;
-        #[expect(clippy::cast_precision_loss, reason = "a count of cases is small")]
-        let share = |count: usize| (count as f64 / n.max(1) as f64 * 10_000.0).round() / 10_000.0;
-        json!({ "exact": share(self.exact), "wrong": share(self.wrong), "refused": share(self.refused), "n": n })
+        let [exact, wrong, refused] = [self.exact, self.wrong, self.refused].map(|count| self.share(count));
+        json!({ "exact": exact, "wrong": wrong, "refused": refused, "n": self.n() })
+    }
+
+    fn n(self) -> usize {
+        self.exact + self.wrong + self.refused
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a count of cases is small")]
+    fn share(self, count: usize) -> f64 {
+        (count as f64 / self.n().max(1) as f64 * 10_000.0).round() / 10_000.0
     }
 }
 

@@ -53,7 +53,7 @@ fn main() -> Result<()> {
     }
     if let Value::Object(all) = &mut figures {
         all.insert("groups".to_owned(), groups);
-        all.insert("own_customs".to_owned(), self::groups(&own));
+        all.insert("own_customs".to_owned(), set.apart(&outcome, &own));
         all.insert("failed".to_owned(), json!(outcome.failed));
         all.insert("own_customs_failed".to_owned(), json!(own.failed));
     }
@@ -64,6 +64,7 @@ fn main() -> Result<()> {
     for (name, tally) in &outcome.groups {
         println!("{name:<15} {}", tally.figures());
     }
+    println!("built-in customs: {}", set.apart(&outcome, &own));
     println!("not exact: {}", outcome.failed.join(" "));
     Ok(())
 }

@@ -30,7 +30,9 @@ impl DateSet {
         let mut needed: BTreeMap<usize, Vec<Wording>> = BTreeMap::new();
         for wording in DateRules::wordings("en")? {
             // Some words others are built on; a pack without them is none.
-            let Ok(rules) = DateRules::without("en", self.customs, std::slice::from_ref(&wording)) else { continue };
+            let Ok(rules) = DateRules::without("en", self.customs, std::slice::from_ref(&wording)) else {
+                continue;
+            };
             let lost = self.lost(&rules, &whole, &wording, &mut found);
             let texts: BTreeSet<String> = lost.iter().filter_map(|place| self.text(*place)).collect();
             if texts.len() == 1 {
@@ -52,7 +54,13 @@ impl DateSet {
     }
 
     /// The places of the cases that are exact with everything and not by these rules.
-    fn lost(&self, rules: &DateRules, whole: &[Verdict], wording: &Wording, found: &mut LeftOut) -> Vec<usize> {
+    fn lost(
+        &self,
+        rules: &DateRules,
+        whole: &[Verdict],
+        wording: &Wording,
+        found: &mut LeftOut,
+    ) -> Vec<usize> {
         let now = self.verdicts(rules);
         let mut lost = Vec::new();
         for (place, case) in self.cases.iter().enumerate() {
@@ -65,7 +73,9 @@ impl DateSet {
             if *verdict == Verdict::Wrong {
                 let Wording { section, name, text } = wording;
                 let read = super::read(case, rules);
-                found.told.push(format!("{section}.{name} `{text}` {}: {}\n  found {read:?}", case.id, case.input));
+                found
+                    .told
+                    .push(format!("{section}.{name} `{text}` {}: {}\n  found {read:?}", case.id, case.input));
             }
         }
         lost

@@ -267,7 +267,8 @@ impl DateRules {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let mut refused = vec![false; found.len()];
         for (place, one) in found.iter().enumerate() {
-            let from = place.checked_sub(1).and_then(|before| found.get(before)).map_or(0, |before| before.span.end);
+            let from =
+                place.checked_sub(1).and_then(|before| found.get(before)).map_or(0, |before| before.span.end);
             let next = found.get(place + 1);
             let to = next.map_or(end, |next| next.span.start);
             let Span { start, end } = one.span;

@@ -87,12 +87,13 @@ impl Pack {
                 // "End of April", where "of April" was read.
                 let joined = format!("{before} {}", first_word(&own));
                 guards.before.iter().any(|word| ends_with(&before, word) || ends_with(front, word))
-                    || guards.before.iter().any(|word| word.contains(' ') && ends_with(&joined, word))
+                    || matches!(kind, Kind::Day | Kind::Period | Kind::Open)
+                        && guards.before.iter().any(|word| word.contains(' ') && ends_with(&joined, word))
                     || guards.after.iter().any(|word| starts_with(&after, word))
                     || beside.before.trim_end().ends_with(['<', '>', '=', '≤', '≥'])
                     || is_year(&after)
                     || self.lacks_number(&own, front, &after)
-                    || self.lacks_hour(front, &after)
+                    || matches!(kind, Kind::Day | Kind::DayPart) && self.lacks_hour(front, &after)
                     || is_now(expr) && guards.after_unit.iter().any(|word| starts_with(&after, word))
                     || is_of_clock(*kind) && (is_zone(beside.after) || self.is_zone_word(first_word(&after)))
                     || *kind == Kind::Day && self.is_numeral(&after)
@@ -120,7 +121,9 @@ impl Pack {
             // "Next month at six": nobody knows the day, and both are said.
             (Value::Time(Kind::Period, _), Value::Time(second, _)) if is_of_day(*second) => false,
             (Value::Time(first, _), Value::Time(Kind::Period, _)) if is_of_day(*first) => is_pair,
-            (Value::Time(first, _), Value::Time(second, _)) if gap == "," => is_of_day(*first) != is_of_day(*second),
+            (Value::Time(first, _), Value::Time(second, _)) if gap == "," => {
+                is_of_day(*first) != is_of_day(*second)
+            }
             _ => is_joined,
         }
     }
@@ -166,9 +169,13 @@ impl Pack {
         let rest = word.get(digits..).unwrap_or_default();
         if digits > 0 {
             let is_short = rest.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '.' | 'º' | 'ª'));
-            return digits <= 2 && is_short && word.get(..digits).is_some_and(|number| number.parse().is_ok_and(|n: i8| n <= 31));
+            return digits <= 2
+                && is_short
+                && word.get(..digits).is_some_and(|number| number.parse().is_ok_and(|n: i8| n <= 31));
         }
-        self.means(word, |of| matches!(of, Meaning::Ordinal(_)) || matches!(of, Meaning::Number(number) if number <= 100))
+        self.means(word, |of| {
+            matches!(of, Meaning::Ordinal(_)) || matches!(of, Meaning::Number(number) if number <= 100)
+        })
     }
 
     fn means_number(&self, word: &str) -> bool {
@@ -203,7 +210,8 @@ fn has_clock_beside(beside: Beside<'_>) -> bool {
         let word = word.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
         let parts = word.split_once([':', '.']).map(|(hour, minute)| (hour, minute, hour.parse::<i8>()));
         parts.is_some_and(|(hour, minute, number)| {
-            let is_short = hour.len() <= 2 && minute.len() == 2 && minute.bytes().all(|sign| sign.is_ascii_digit());
+            let is_short =
+                hour.len() <= 2 && minute.len() == 2 && minute.bytes().all(|sign| sign.is_ascii_digit());
             is_short && number.is_ok_and(|hour| (0..=24).contains(&hour))
         })
     };
@@ -255,12 +263,16 @@ const LONGEST: usize = 32;
 
 fn ends_with(text: &str, word: &str) -> bool {
     let rest = text.strip_suffix(word);
-    rest.is_some_and(|rest| word.chars().next().is_some_and(is_alone) || !rest.ends_with(char::is_alphanumeric))
+    rest.is_some_and(|rest| {
+        word.chars().next().is_some_and(is_alone) || !rest.ends_with(char::is_alphanumeric)
+    })
 }
 
 fn starts_with(text: &str, word: &str) -> bool {
     let rest = text.strip_prefix(word);
-    rest.is_some_and(|rest| word.chars().last().is_some_and(is_alone) || !rest.starts_with(char::is_alphanumeric))
+    rest.is_some_and(|rest| {
+        word.chars().last().is_some_and(is_alone) || !rest.starts_with(char::is_alphanumeric)
+    })
 }
 
 /// Says whether a sign is a word without spaces around it.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use mnemal_core::{Error, Result};
 
+use super::Wording;
 use super::customs::Customs;
 use super::expr::{Cal, Expr, Kind, Length, Unit, Value};
 use super::form::{Cat, Cats, Element, cat, sequences};
@@ -12,7 +13,6 @@ use super::guard::Guards;
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
 use super::token::{TokenKind, folded, tokens};
-use super::Wording;
 use crate::hash::Quick;
 use crate::section::{PackFile, Section};
 

@@ -190,7 +190,9 @@ impl Resolver<'_> {
 /// Says whether a time names a day, so that only its hour is of another zone.
 fn names_day(expr: &Expr) -> bool {
     match expr {
-        Expr::Clock(_) | Expr::ClockPart { day: None, .. } | Expr::Part { day: None, .. } | Expr::Now => false,
+        Expr::Clock(_) | Expr::ClockPart { day: None, .. } | Expr::Part { day: None, .. } | Expr::Now => {
+            false
+        }
         Expr::Range { from, to } => names_day(from) || names_day(to),
         Expr::Open { of, .. } | Expr::For { from: of, .. } | Expr::Vague(of) => names_day(of),
         Expr::Shift { length, .. } => !length.unit.is_of_clock(),
