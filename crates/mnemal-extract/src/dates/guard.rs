@@ -72,36 +72,52 @@ pub(super) struct Beside<'t> {
 impl Pack {
     /// Says whether what stands beside a reading changes it.
     pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
-        let guards = &self.guards;
         let (before, after) = (before_words(beside.before), after_words(beside.after));
-        let front = guards.front(&before);
         match value {
-            Value::Length(_) => {
-                let ahead = last_word(front);
-                guards.length_before.iter().any(|word| ends_with(front, word))
-                    || self.means(ahead, |of| matches!(of, Meaning::Number(_)))
-                    || guards.length_after.iter().any(|word| starts_with(&after, word))
-            }
+            Value::Length(_) => self.is_length_changed(&before, &after),
             Value::Time(kind, expr) => {
-                let own = beside.own.to_lowercase();
-                // "End of April", where "of April" was read.
-                let joined = format!("{before} {}", first_word(&own));
-                guards.before.iter().any(|word| ends_with(&before, word) || ends_with(front, word))
-                    || matches!(kind, Kind::Day | Kind::Period | Kind::Open)
-                        && guards.before.iter().any(|word| word.contains(' ') && ends_with(&joined, word))
-                    || guards.after.iter().any(|word| starts_with(&after, word))
-                    || beside.before.trim_end().ends_with(['<', '>', '=', '≤', '≥'])
-                    || is_year(&after)
-                    || self.lacks_number(&own, front, &after)
-                    || matches!(kind, Kind::Day | Kind::DayPart) && self.lacks_hour(front, &after)
-                    || is_now(expr) && guards.after_unit.iter().any(|word| starts_with(&after, word))
-                    || is_of_clock(*kind) && (is_zone(beside.after) || self.is_zone_word(first_word(&after)))
-                    || *kind == Kind::Day && self.is_numeral(&after)
-                    || matches!(kind, Kind::Day | Kind::DayPart) && has_clock_beside(beside)
-                    || is_of_name(&own) && is_cut(beside)
+                self.has_guard(*kind, &before, beside.own, &after)
+                    || is_now(expr) && self.guards.after_unit.iter().any(|word| starts_with(&after, word))
+                    || self.is_cut_off(*kind, &before, beside, &after)
             }
             _ => false,
         }
+    }
+
+    fn is_length_changed(&self, before: &str, after: &str) -> bool {
+        let guards = &self.guards;
+        let front = guards.front(before);
+        guards.length_before.iter().any(|word| ends_with(front, word))
+            || guards.length_after.iter().any(|word| starts_with(after, word))
+            || self.means(last_word(front), |of| matches!(of, Meaning::Number(_)))
+    }
+
+    /// Says whether a word that changes times stands in front of one or behind it.
+    fn has_guard(&self, kind: Kind, before: &str, own: &str, after: &str) -> bool {
+        let guards = &self.guards;
+        let front = guards.front(before);
+        // "End | of April": the last word of a guard may have been read with the time.
+        let joined = format!("{before} {}", first_word(&own.to_lowercase()));
+        let may_join = matches!(kind, Kind::Day | Kind::Period | Kind::Open);
+        guards.after.iter().any(|word| starts_with(after, word))
+            || guards.before.iter().any(|word| {
+                ends_with(before, word)
+                    || ends_with(front, word)
+                    || may_join && word.contains(' ') && ends_with(&joined, word)
+            })
+    }
+
+    /// Says whether a number, an hour, a year or a zone beside a time belongs to it.
+    fn is_cut_off(&self, kind: Kind, before: &str, beside: Beside<'_>, after: &str) -> bool {
+        let (front, own) = (self.guards.front(before), beside.own.to_lowercase());
+        let is_day = matches!(kind, Kind::Day | Kind::DayPart);
+        is_year(after)
+            || beside.before.trim_end().ends_with(['<', '>', '=', '≤', '≥'])
+            || own.starts_with(char::is_alphabetic) && touches_digits(beside.before)
+            || self.lacks_number(&own, front, after)
+            || is_day && (self.lacks_hour(front, after) || has_clock_beside(beside))
+            || kind == Kind::Day && self.is_numeral(after)
+            || is_of_clock(kind) && (is_zone(beside.after) || self.is_zone_word(first_word(after)))
     }
 
     /// Says whether two readings with these words between them are parts of one that nothing has read.
@@ -110,8 +126,8 @@ impl Pack {
         let gap = beside.after.trim().to_lowercase();
         let before = before_words(beside.before);
         let is_pair = guards.both[0].iter().any(|word| ends_with(guards.front(&before), word))
-            && guards.both[1].iter().any(|word| *word == gap);
-        let is_joined = gap.is_empty() || is_pair || guards.between.iter().any(|word| *word == gap);
+            && guards.both[1].contains(&gap);
+        let is_joined = gap.is_empty() || is_pair || guards.between.contains(&gap);
         match (first, second) {
             (Value::Length(_), Value::Time(kind, _)) if gap.is_empty() => {
                 matches!(kind, Kind::Open | Kind::ClockOpen)
@@ -218,13 +234,9 @@ fn has_clock_beside(beside: Beside<'_>) -> bool {
     is_clock(last_word(beside.before)) || is_clock(first_word(beside.after))
 }
 
-fn is_of_name(own: &str) -> bool {
-    own.starts_with(char::is_alphabetic)
-}
-
 /// "05- | Aug": digits and a sign touch the reading.
-fn is_cut(beside: Beside<'_>) -> bool {
-    let mut before = beside.before.chars().rev();
+fn touches_digits(before: &str) -> bool {
+    let mut before = before.chars().rev();
     matches!(before.next(), Some('-' | '/')) && before.next().is_some_and(|sign| sign.is_ascii_digit())
 }
 
