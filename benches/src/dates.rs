@@ -2,6 +2,7 @@
 
 pub mod civil;
 pub mod duckling;
+pub mod left_out;
 pub mod recognizers;
 
 use std::collections::BTreeMap;
@@ -75,6 +76,8 @@ pub struct Tally {
 pub struct Outcome {
     /// By group.
     pub groups: BTreeMap<&'static str, Tally>,
+    /// How each case ended, in the order of the set.
+    verdicts: Vec<Verdict>,
     /// The names of all cases that are not exact.
     pub failed: Vec<String>,
     /// The same cases for people: how each ended, the sentence, and what was read in it.
@@ -114,15 +117,10 @@ impl DateSet {
     pub fn measure(&self, rules: &DateRules) -> Outcome {
         let mut outcome = Outcome::default();
         for case in &self.cases {
-            let anchor = Anchor { at: case.at, zone: &case.zone };
-            let found = rules.read(&case.input, &anchor, Lean::Future);
+            let found = read(case, rules);
             let verdict = judge(case, found.clone());
-            let tally = outcome.groups.entry(case.group).or_default();
-            match verdict {
-                Verdict::Exact => tally.exact += 1,
-                Verdict::Wrong => tally.wrong += 1,
-                Verdict::Refused => tally.refused += 1,
-            }
+            outcome.groups.entry(case.group).or_default().add(verdict);
+            outcome.verdicts.push(verdict);
             if verdict != Verdict::Exact {
                 outcome.failed.push(case.id.clone());
                 let Case { id, group, input, dates, .. } = case;
@@ -135,14 +133,54 @@ impl DateSet {
     }
 }
 
+impl DateSet {
+    /// The figures of each group with other customs than the references'. `wrong` is split: `wrong_by_custom` is exact with the
+    /// customs of the references, so that the words were understood and only a convention differs; `wrong_else` is not.
+    #[must_use]
+    pub fn apart(&self, with_references: &Outcome, own: &Outcome) -> Value {
+        let mut by_custom: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let both = self.cases.iter().zip(&with_references.verdicts).zip(&own.verdicts);
+        for ((case, first), second) in both {
+            let differs = (*first, *second) == (Verdict::Exact, Verdict::Wrong);
+            *by_custom.entry(case.group).or_default() += usize::from(differs);
+        }
+        let figures = |(name, tally): (&&'static str, &Tally)| {
+            let custom = by_custom.get(*name).copied().unwrap_or_default();
+            let mut figures = tally.figures();
+            if let Value::Object(figures) = &mut figures {
+                figures.insert("wrong_by_custom".to_owned(), json!(tally.share(custom)));
+                figures
+                    .insert("wrong_else".to_owned(), json!(tally.share(tally.wrong.saturating_sub(custom))));
+            }
+            ((*name).to_owned(), figures)
+        };
+        own.groups.iter().map(figures).collect()
+    }
+}
+
 impl Tally {
+    fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Exact => self.exact += 1,
+            Verdict::Wrong => self.wrong += 1,
+            Verdict::Refused => self.refused += 1,
+        }
+    }
+
     /// Shares of the group's cases, and their number.
     #[must_use]
     pub fn figures(self) -> Value {
-        let n = self.exact + self.wrong + self.refused;
-        #[expect(clippy::cast_precision_loss, reason = "a count of cases is small")]
-        let share = |count: usize| (count as f64 / n.max(1) as f64 * 10_000.0).round() / 10_000.0;
-        json!({ "exact": share(self.exact), "wrong": share(self.wrong), "refused": share(self.refused), "n": n })
+        let [exact, wrong, refused] = [self.exact, self.wrong, self.refused].map(|count| self.share(count));
+        json!({ "exact": exact, "wrong": wrong, "refused": refused, "n": self.n() })
+    }
+
+    fn n(self) -> usize {
+        self.exact + self.wrong + self.refused
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a count of cases is small")]
+    fn share(self, count: usize) -> f64 {
+        (count as f64 / self.n().max(1) as f64 * 10_000.0).round() / 10_000.0
     }
 }
 
@@ -154,6 +192,11 @@ enum Verdict {
     Wrong,
     /// Nothing wrong was said, and something is missing.
     Refused,
+}
+
+fn read(case: &Case, rules: &DateRules) -> Vec<Dated> {
+    let anchor = Anchor { at: case.at, zone: &case.zone };
+    rules.read(&case.input, &anchor, Lean::Future)
 }
 
 fn judge(case: &Case, mut found: Vec<Dated>) -> Verdict {

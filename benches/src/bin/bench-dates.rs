@@ -20,6 +20,9 @@ struct Args {
     /// those that are built in.
     #[arg(long, conflicts_with = "json")]
     list: bool,
+    /// Leave out every wording of the rules once, and say what becomes of the sentences that need it.
+    #[arg(long)]
+    left_out: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -29,6 +32,14 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let set = DateSet::read(&args.data)?;
     let outcome = set.measure(&DateRules::with_customs("en", set.customs)?);
+    if args.left_out {
+        let left = set.leave_out()?;
+        if args.list {
+            println!("{}", left.told.join("\n"));
+        }
+        println!("{}", serde_json::to_string_pretty(&left.figures())?);
+        return Ok(());
+    }
     let own = DateRules::built_in("en").context("the built-in rules for dates cannot be read")?;
     let mut figures = figures(&set, &outcome);
     let groups = groups(&outcome);
@@ -42,7 +53,7 @@ fn main() -> Result<()> {
     }
     if let Value::Object(all) = &mut figures {
         all.insert("groups".to_owned(), groups);
-        all.insert("own_customs".to_owned(), self::groups(&own));
+        all.insert("own_customs".to_owned(), set.apart(&outcome, &own));
         all.insert("failed".to_owned(), json!(outcome.failed));
         all.insert("own_customs_failed".to_owned(), json!(own.failed));
     }
@@ -53,6 +64,7 @@ fn main() -> Result<()> {
     for (name, tally) in &outcome.groups {
         println!("{name:<15} {}", tally.figures());
     }
+    println!("built-in customs: {}", set.apart(&outcome, &own));
     println!("not exact: {}", outcome.failed.join(" "));
     Ok(())
 }

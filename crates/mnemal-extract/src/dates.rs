@@ -11,6 +11,7 @@ mod customs;
 mod edge;
 mod expr;
 mod form;
+mod guard;
 mod holiday;
 mod interval;
 mod make;
@@ -33,6 +34,7 @@ use mnemal_core::{Result, Span, Timestamp, When, WorldTime, Zone};
 
 use chart::{Node, Run, readings};
 use expr::{Expr, Kind, Value};
+use guard::Beside;
 use holiday::Holidays;
 use interval::Interval;
 use pack::{Meaning, Pack};
@@ -136,6 +138,17 @@ pub fn dates(text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
     DateRules::built_in("en").map_or_else(Vec::new, |rules| rules.read(text, anchor, lean))
 }
 
+/// One line of a pack: a form, or a word of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wording {
+    /// The section of the pack: `forms` or `words`.
+    pub section: &'static str,
+    /// What the form makes, or the name of the class.
+    pub name: String,
+    /// The form, or the word.
+    pub text: String,
+}
+
 /// The rules by which dates of one language are read.
 #[derive(Debug)]
 pub struct DateRules {
@@ -158,7 +171,7 @@ impl DateRules {
     /// # Errors
     /// `Invalid` with the first thing that cannot be read.
     pub fn parse(pack: &str) -> Result<Self> {
-        Self::load(pack, None)
+        Self::load(pack, None, &[])
     }
 
     /// Reads the rules of a built-in language with other customs, as a TOML text with the keys of a pack's `customs`.
@@ -166,16 +179,31 @@ impl DateRules {
     /// # Errors
     /// `Invalid` for an unknown language and for customs that cannot be read.
     pub fn with_customs(language: &str, customs: &str) -> Result<Self> {
-        let pack = PACKS.iter().find(|(code, _)| *code == language);
-        let (_, pack) =
-            pack.ok_or_else(|| mnemal_core::Error::invalid(format!("no dates are known in `{language}`")))?;
-        Self::load(pack, Some(customs))
+        Self::load(built_in_pack(language)?, Some(customs), &[])
     }
 
-    fn load(text: &str, customs: Option<&str>) -> Result<Self> {
+    /// Returns the wordings that a built-in language lists: its forms and the words of its classes, in the order of their
+    /// names.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown language.
+    pub fn wordings(language: &str) -> Result<Vec<Wording>> {
+        pack::wordings(built_in_pack(language)?)
+    }
+
+    /// Reads the rules of a built-in language with other customs and without some of its wordings: what they would make
+    /// of words that nobody listed.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown language, for customs that cannot be read, and where the rest cannot do without.
+    pub fn without(language: &str, customs: &str, wordings: &[Wording]) -> Result<Self> {
+        Self::load(built_in_pack(language)?, Some(customs), wordings)
+    }
+
+    fn load(text: &str, customs: Option<&str>, without: &[Wording]) -> Result<Self> {
         let holidays =
             Holidays::built_in().ok_or_else(|| mnemal_core::Error::invalid("the holidays cannot be read"))?;
-        let pack = Pack::parse(text, customs, holidays)?;
+        let pack = Pack::parse(text, customs, without, holidays)?;
         let zones = pack.zones.iter().map(|name| named(name)).collect::<Result<_>>()?;
         Ok(Self { pack, holidays, zones })
     }
@@ -201,6 +229,7 @@ impl DateRules {
         leans.map(|lean| {
             let resolver = Resolver {
                 now: place.now,
+                day: place.now.date(),
                 zone: &place.zone,
                 lean,
                 customs: &self.pack.customs,
@@ -227,8 +256,34 @@ impl DateRules {
             let previous = start.checked_sub(1).and_then(|before| all_words.get(before)).map(AsRef::as_ref);
             found.extend(self.chosen(text, Run { tokens, words, previous, text }));
         }
+        self.refuse_parts(text, &mut found);
         self.share(text, &mut found);
         found
+    }
+
+    /// What is part of something longer that nothing has read is refused.
+    fn refuse_parts(&self, text: &str, found: &mut [Found]) {
+        let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let mut refused = vec![false; found.len()];
+        for (place, one) in found.iter().enumerate() {
+            let from =
+                place.checked_sub(1).and_then(|before| found.get(before)).map_or(0, |before| before.span.end);
+            let next = found.get(place + 1);
+            let to = next.map_or(end, |next| next.span.start);
+            let Span { start, end } = one.span;
+            let beside = Beside { before: part(from, start), own: part(start, end), after: part(end, to) };
+            let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside));
+            let is_changed = self.pack.is_changed(&one.value, beside);
+            for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn)] {
+                if let Some(is_refused) = refused.get_mut(at) {
+                    *is_refused |= is_part;
+                }
+            }
+        }
+        for (one, _) in found.iter_mut().zip(refused).filter(|(_, is_refused)| *is_refused) {
+            one.value = Value::Time(Kind::Period, std::rc::Rc::new(Expr::Never));
+        }
     }
 
     /// Members of a list say together what one of them says.
@@ -366,6 +421,12 @@ impl DateRules {
         taken.sort_by_key(|(start, _)| *start);
         taken.into_iter().filter_map(|(start, node)| Found::new(run, start, node)).collect()
     }
+}
+
+/// Returns the pack of a built-in language.
+fn built_in_pack(language: &str) -> Result<&'static str> {
+    let pack = PACKS.iter().find(|(code, _)| *code == language).map(|(_, text)| *text);
+    pack.ok_or_else(|| mnemal_core::Error::invalid(format!("no dates are known in `{language}`")))
 }
 
 /// Words that name a time, before it is resolved.

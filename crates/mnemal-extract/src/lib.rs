@@ -43,7 +43,7 @@ pub use asking::{QuestionWords, question_words};
 pub use authorship::{
     Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark, own_part,
 };
-pub use dates::{Anchor, DateRules, Dated, Lean, dates, number};
+pub use dates::{Anchor, DateRules, Dated, Lean, Wording, dates, number};
 pub use extractor::RuleExtractor;
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,

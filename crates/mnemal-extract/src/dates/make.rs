@@ -248,6 +248,10 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("begin", |of| edge(of, Edge::Begin)),
     ("mid", |of| edge(of, Edge::Mid)),
     ("end", |of| edge(of, Edge::End)),
+    ("late", |of| {
+        let late = Expr::Edge { of: expr(of.first()?)?, edge: Edge::End };
+        time(kind(of.first()?)?, Expr::Vague(Rc::new(late)))
+    }),
     ("earlier", |of| edge(of, Edge::Earlier)),
     ("later", |of| edge(of, Edge::Later)),
     ("begin_unit", |of| edge_of_unit(of, Edge::Begin)),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::expr::{Bound, Cal, Clock, Expr, Kind, Value, Way};
+use super::expr::{Bound, Cal, Clock, Expr, Kind, Unit, Value, Way};
 use super::make::{Make, dated, expr, kind, time};
 use super::make_clock::{attached, clock_of, evening, morning, part};
 
@@ -48,6 +48,13 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
             .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
         let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::On });
         time(Kind::Open, Expr::Open { bound: Bound::Before, of })
+    }),
+    ("for_next", |of| {
+        let [Value::Length(length)] = of else { return None };
+        let is_counted = length.unit == Unit::Workday;
+        let days = Expr::Count { number: length.days, unit: length.unit, is_fuzzy: length.is_fuzzy };
+        let expr = if is_counted { days } else { Expr::Within { length: *length, way: Way::On } };
+        time(if is_counted { Kind::Range } else { Kind::Stretch }, expr)
     }),
     ("by", |of| open(of, Bound::By)),
     ("after_sign", |of| open(of, Bound::After)),

@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use mnemal_core::{Error, Result};
 
+use super::Wording;
 use super::customs::Customs;
 use super::expr::{Cal, Expr, Kind, Length, Unit, Value};
 use super::form::{Cat, Cats, Element, cat, sequences};
+use super::guard::Guards;
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
 use super::token::{TokenKind, folded, tokens};
@@ -117,6 +119,7 @@ pub(super) struct Pack {
     /// After these a weak word in small letters is something else: "this may".
     pub(super) not_after: Vec<String>,
     pub(super) customs: Customs,
+    pub(super) guards: Guards,
     pub(super) zones: Vec<String>,
     pub(super) classes: Cats,
 }
@@ -130,8 +133,13 @@ pub(super) struct Word {
 }
 
 impl Pack {
-    /// Reads a pack, and customs that go before its own.
-    pub(super) fn parse(text: &str, customs: Option<&str>, holidays: &Holidays) -> Result<Self> {
+    /// Reads a pack without some of its wordings, and customs that go before its own.
+    pub(super) fn parse(
+        text: &str,
+        customs: Option<&str>,
+        without: &[Wording],
+        holidays: &Holidays,
+    ) -> Result<Self> {
         let file = PackFile::parse(text)?;
         let root = file.root();
         let mut pack = Self {
@@ -144,13 +152,14 @@ impl Pack {
             clock_before: lines(root, "clock_before")?,
             not_after: lines(root, "not_after")?,
             customs: Customs::default(),
+            guards: Guards::parse(root.section("guards")?, without)?,
             zones: Vec::new(),
             classes: Cats::new(),
         };
         let weak: Vec<String> =
             root.lines("weak")?.into_iter().map(|word| folded(word).into_owned()).collect();
         let parts: Vec<String> = keys(root, "part")?;
-        let mut loader = Loader { pack: &mut pack, weak: &weak, parts: &parts };
+        let mut loader = Loader { pack: &mut pack, weak: &weak, parts: &parts, without };
         loader.vocabulary(root, holidays)?;
         loader.signs(root)?;
         loader.forms(root)?;
@@ -168,6 +177,20 @@ impl Pack {
     }
 }
 
+/// The forms and the words of classes that a pack lists.
+pub(super) fn wordings(text: &str) -> Result<Vec<Wording>> {
+    let file = PackFile::parse(text)?;
+    let mut found = Vec::new();
+    for section in ["forms", "words"] {
+        let Some(lines) = file.root().section(section)? else { continue };
+        for name in lines.keys() {
+            let of = |text: &str| Wording { section, name: name.to_owned(), text: text.to_owned() };
+            found.extend(lines.lines(name)?.into_iter().map(of));
+        }
+    }
+    Ok(found)
+}
+
 fn lines(root: Section<'_>, name: &str) -> Result<Vec<String>> {
     Ok(root.lines(name)?.into_iter().map(str::to_owned).collect())
 }
@@ -180,6 +203,7 @@ struct Loader<'a> {
     pack: &'a mut Pack,
     weak: &'a [String],
     parts: &'a [String],
+    without: &'a [Wording],
 }
 
 impl Loader<'_> {
@@ -239,10 +263,17 @@ impl Loader<'_> {
         for key in section.keys() {
             let cat = self.pack.classes.number(&format!("{{{key}}}"));
             for form in section.lines(key)? {
-                self.entry(form, Meaning::Word(cat));
+                if !self.leaves_out("words", key, form) {
+                    self.entry(form, Meaning::Word(cat));
+                }
             }
         }
         Ok(())
+    }
+
+    fn leaves_out(&self, section: &str, name: &str, text: &str) -> bool {
+        let is_it = |out: &Wording| out.section == section && out.name == name && out.text == text;
+        self.without.iter().any(is_it)
     }
 
     fn table(&mut self, root: Section<'_>, name: &str, read: &dyn Fn(&str) -> Option<Meaning>) -> Result<()> {
@@ -296,6 +327,9 @@ impl Loader<'_> {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cost is small")]
             let cost = costs.map(|costs| costs.number(name)).transpose()?.flatten().unwrap_or(0.0) as u16;
             for form in section.lines(name)? {
+                if self.leaves_out("forms", name, form) {
+                    continue;
+                }
                 self.form(
                     form,
                     &Form {

@@ -12,8 +12,10 @@ use super::interval::{Grain, GrainExt as _, Interval, floor, monday, plus_days, 
 /// What times are resolved against.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver<'a> {
-    /// The moment of the words, on the clock of their place.
+    /// The moment of the words, on the clock of their place, or of a zone that they name.
     pub(super) now: DateTime,
+    /// The day of the words at their place: "today" is that of the speaker, whatever zone the hour is of.
+    pub(super) day: Date,
     pub(super) zone: &'a TimeZone,
     pub(super) lean: Lean,
     pub(super) customs: &'a Customs,
@@ -24,7 +26,7 @@ pub(super) struct Resolver<'a> {
 
 impl Resolver<'_> {
     pub(super) fn today(&self) -> Date {
-        self.now.date()
+        self.day
     }
 
     /// Returns the span that words name; `None` where they name none.
@@ -133,7 +135,9 @@ impl Resolver<'_> {
     fn zoned(&self, of: &Expr, zone: usize) -> Option<Interval> {
         let other = self.zones.get(zone)?;
         let moment = self.zone.to_ambiguous_timestamp(self.now).compatible().ok()?;
-        let there = Resolver { now: other.to_datetime(moment), zone: other, ..*self };
+        let now = other.to_datetime(moment);
+        let day = if names_day(of) { self.day } else { now.date() };
+        let there = Resolver { now, day, zone: other, ..*self };
         let time = there.resolve(of)?;
         let here = |civil: DateTime| {
             let moment = other.to_ambiguous_timestamp(civil).compatible().ok()?;
@@ -167,7 +171,8 @@ impl Resolver<'_> {
             Bound::Until if time.grain < Grain::Day => (None, time.start),
             Bound::Through | Bound::Until => (None, time.end),
             Bound::By if matches!(of, Expr::Edge { .. } | Expr::EndOfDay(_)) => (None, time.end),
-            Bound::Before if is_end && self.customs.is("edges_are_points") => (None, time.end),
+            // Before the end of June is all of June.
+            Bound::Before if is_end => (None, time.end),
             Bound::Before | Bound::By => (None, time.start),
             Bound::After if !is_point || matches!(of, Expr::Part { .. }) => (time.end, None),
             Bound::Since if is_end && time.grain >= Grain::Day => (time.end, None),
@@ -179,6 +184,19 @@ impl Resolver<'_> {
             found.grain = Grain::Second;
         }
         Some(found)
+    }
+}
+
+/// Says whether a time names a day, so that only its hour is of another zone.
+fn names_day(expr: &Expr) -> bool {
+    match expr {
+        Expr::Clock(_) | Expr::ClockPart { day: None, .. } | Expr::Part { day: None, .. } | Expr::Now => {
+            false
+        }
+        Expr::Range { from, to } => names_day(from) || names_day(to),
+        Expr::Open { of, .. } | Expr::For { from: of, .. } | Expr::Vague(of) => names_day(of),
+        Expr::Shift { length, .. } => !length.unit.is_of_clock(),
+        _ => true,
     }
 }
 

@@ -199,7 +199,8 @@ impl Resolver<'_> {
             }
             Expr::Clock(clock) => after(start, *clock),
             Expr::ClockPart { day: None, .. } => {
-                let time = Resolver { now: start, lean: Lean::Future, ..*self }.resolve(to)?;
+                let time =
+                    Resolver { now: start, day: start.date(), lean: Lean::Future, ..*self }.resolve(to)?;
                 Some(time)
             }
             Expr::At { day, clock } if clock.is_open => {

@@ -1,0 +1,108 @@
+//! Sentences in wordings that the rules do not list: wordings are left out, and what needs them is read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use mnemal_extract::{DateRules, Wording};
+use serde_json::{Value, json};
+
+use super::{DateSet, Tally, Verdict};
+
+/// What became of sentences whose wording the rules did not know.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// Every sentence by group, read without the wordings that no other sentence of the set needs.
+    pub unseen: BTreeMap<&'static str, Tally>,
+    /// Every pair of a wording and a sentence that is exact with it and not without it, by group.
+    pub lost: BTreeMap<&'static str, Tally>,
+    /// The lost pairs for people that end in something wrong: the wording, the sentence, and what was read in it.
+    pub told: Vec<String>,
+}
+
+impl DateSet {
+    /// Leaves out every wording of the rules once.
+    ///
+    /// # Errors
+    /// Customs that cannot be read.
+    pub fn leave_out(&self) -> Result<LeftOut> {
+        let whole = self.verdicts(&DateRules::with_customs("en", self.customs)?);
+        let mut found = LeftOut::default();
+        let mut needed: BTreeMap<usize, Vec<Wording>> = BTreeMap::new();
+        for wording in DateRules::wordings("en")? {
+            // Some words others are built on; a pack without them is none.
+            let Ok(rules) = DateRules::without("en", self.customs, std::slice::from_ref(&wording)) else {
+                continue;
+            };
+            let lost = self.lost(&rules, &whole, &wording, &mut found);
+            let texts: BTreeSet<String> = lost.iter().filter_map(|place| self.text(*place)).collect();
+            if texts.len() == 1 {
+                for place in lost {
+                    needed.entry(place).or_default().push(wording.clone());
+                }
+            }
+        }
+        for (place, case) in self.cases.iter().enumerate() {
+            let verdict = match needed.get(&place) {
+                Some(wordings) => self.verdict(place, &DateRules::without("en", self.customs, wordings)?),
+                None => whole.get(place).copied(),
+            };
+            if let Some(verdict) = verdict {
+                found.unseen.entry(case.group).or_default().add(verdict);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The places of the cases that are exact with everything and not by these rules.
+    fn lost(
+        &self,
+        rules: &DateRules,
+        whole: &[Verdict],
+        wording: &Wording,
+        found: &mut LeftOut,
+    ) -> Vec<usize> {
+        let now = self.verdicts(rules);
+        let mut lost = Vec::new();
+        for (place, case) in self.cases.iter().enumerate() {
+            let (Some(Verdict::Exact), Some(verdict)) = (whole.get(place), now.get(place)) else { continue };
+            if *verdict == Verdict::Exact {
+                continue;
+            }
+            lost.push(place);
+            found.lost.entry(case.group).or_default().add(*verdict);
+            if *verdict == Verdict::Wrong {
+                let Wording { section, name, text } = wording;
+                let read = super::read(case, rules);
+                found
+                    .told
+                    .push(format!("{section}.{name} `{text}` {}: {}\n  found {read:?}", case.id, case.input));
+            }
+        }
+        lost
+    }
+
+    fn verdicts(&self, rules: &DateRules) -> Vec<Verdict> {
+        (0..self.cases.len()).filter_map(|place| self.verdict(place, rules)).collect()
+    }
+
+    fn verdict(&self, place: usize, rules: &DateRules) -> Option<Verdict> {
+        let case = self.cases.get(place)?;
+        Some(super::judge(case, super::read(case, rules)))
+    }
+
+    /// A sentence, without what does not tell two of them apart.
+    fn text(&self, place: usize) -> Option<String> {
+        Some(self.cases.get(place)?.input.trim().to_lowercase())
+    }
+}
+
+impl LeftOut {
+    /// Both as figures.
+    #[must_use]
+    pub fn figures(&self) -> Value {
+        let of = |groups: &BTreeMap<&'static str, Tally>| -> Value {
+            groups.iter().map(|(name, tally)| ((*name).to_owned(), tally.figures())).collect()
+        };
+        json!({ "unseen": of(&self.unseen), "lost": of(&self.lost) })
+    }
+}
