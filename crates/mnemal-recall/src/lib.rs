@@ -6,6 +6,7 @@ mod terms;
 mod best;
 mod memory;
 mod merge;
+mod role_names;
 mod rows;
 
 #[cfg(feature = "hnsw")]

@@ -8,6 +8,7 @@ use mnemal_extract::{Question, Wh, question, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::lexical::TermQuery;
+use crate::role_names::{RoleWord, role_words};
 use crate::terms::NAME;
 use crate::wanted::Wanted;
 use crate::when::{Span, spans};
@@ -31,6 +32,8 @@ pub(crate) struct Query {
     pub(crate) forms: Vec<Marks>,
     /// Those of its terms beside which nothing further is asked: "now", "called".
     pub(crate) general: Vec<TermHash>,
+    /// The roles of people that it names: "sister".
+    pub(crate) roles: Vec<RoleWord>,
     /// It is about the one who asks.
     pub(crate) about_self: bool,
     /// Spans of time that it names.
@@ -78,6 +81,7 @@ impl Query {
                 .unwrap_or_default(),
             forms: forms(&asked, wanted),
             general: general_words(text).flat_map(&terms).collect(),
+            roles: role_words(text, &terms),
             about_self: asked.about_self,
             times: Vec::new(),
             asks_assistant: asked.about_assistant,

@@ -128,6 +128,7 @@ impl Recall {
             Some(now) => query.seen_from((now, &request.zone), &request.query, self.analyzer),
             None => query,
         };
+        let query = self.with_role_names(request, query, &mut gaps).await;
         let vector = match request.mode {
             Mode::Lexical => None,
             Mode::Auto | Mode::Vector => self.query_vector(&request.query, own, &mut gaps).await,

@@ -94,7 +94,9 @@ impl Analyzer {
         self.walk(text, &mut |token| {
             all.insert(token.term);
             let is_stopped = match token.language {
-                Some(language) => [language, asked].iter().any(|one| stop::is_listed(*one, token.word)),
+                Some(language) => {
+                    stop::is_listed(language, token.word) || stop::is_empty_in_question(asked, token.word)
+                }
                 None => stop::is_grammar(token.word),
             };
             if !is_stopped {

@@ -72,6 +72,19 @@ fn found<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
     place.and_then(|place| listings.get(place)).map_or(0, |(_, listing)| *listing)
 }
 
+/// Returns whether a word, in lower case, says nothing in a question that is asked in a language: a stop word of it, or an auxiliary.
+pub(crate) fn is_empty_in_question(asked: Language, word: &str) -> bool {
+    is_listed(asked, word) || asked != Language::English && AUXILIARIES.contains(&word)
+}
+
+/// Forms of "be", "have" and "shall" that are no stop words, because statements are read by them; those of several languages, none
+/// of English. Source: own choice.
+const AUXILIARIES: &[&str] = &[
+    "avais", "avete", "ben", "bent", "depuis", "eres", "estamos", "estou", "estoy", "fomos", "fui", "fuimos",
+    "habe", "habt", "había", "hemos", "siamo", "siete", "soll", "sommes", "somos", "stai", "sto", "suis",
+    "temos", "tenemos", "tengo", "tens", "tienes", "wurden", "étaient", "étais", "était", "êtes",
+];
+
 /// Returns whether a pair of neighbouring characters of Chinese, in a query, is grammar: one of them is a particle, a pronoun or a
 /// part of a question word. A noun that such a pair goes through still has its other pairs.
 pub(crate) fn is_grammar(pair: &str) -> bool {
@@ -79,7 +92,7 @@ pub(crate) fn is_grammar(pair: &str) -> bool {
 }
 
 /// Source: own choice of characters that stand in questions of any subject.
-const PARTICLES: &str = "的了吗呢吧啊么什谁哪怎";
+const PARTICLES: &str = "的了吗呢吧啊么什谁哪怎是";
 
 /// The stop words of a language, sorted by bytes.
 fn list(language: Language) -> &'static [&'static str] {
@@ -110,14 +123,14 @@ const GERMAN: &[&str] = &[
     "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "bin", "bis", "bist", "da", "damit", "dann",
     "das", "dass", "dein", "deine", "deinem", "deinen", "deiner", "dem", "den", "der", "des", "dich", "die",
     "dir", "doch", "du", "durch", "ein", "eine", "einem", "einen", "einer", "eines", "er", "es", "euch",
-    "für", "habe", "haben", "habt", "hast", "hat", "hatte", "hatten", "ich", "ihm", "ihn", "ihr", "ihre",
-    "ihrem", "ihren", "ihrer", "im", "in", "ist", "ja", "kann", "mein", "meine", "meinem", "meinen",
-    "meiner", "mich", "mir", "mit", "nach", "nicht", "noch", "nur", "ob", "oder", "ohne", "sein", "seine",
-    "seinem", "seinen", "seiner", "sich", "sie", "sind", "so", "soll", "um", "und", "uns", "unser", "unsere",
-    "unserem", "unseren", "unserer", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "weil",
-    "welche", "welchem", "welchen", "welcher", "welches", "wem", "wen", "wenn", "wer", "werden", "weshalb",
-    "wessen", "wie", "wieso", "wieviel", "wir", "wird", "wo", "wofür", "wogegen", "woher", "wohin", "womit",
-    "woran", "worauf", "worin", "worüber", "wovon", "wozu", "wurde", "wurden", "zu", "zum", "zur", "über",
+    "für", "haben", "hast", "hat", "hatte", "hatten", "ich", "ihm", "ihn", "ihr", "ihre", "ihrem", "ihren",
+    "ihrer", "im", "in", "ist", "ja", "kann", "mein", "meine", "meinem", "meinen", "meiner", "mich", "mir",
+    "mit", "nach", "nicht", "noch", "nur", "ob", "oder", "ohne", "sein", "seine", "seinem", "seinen",
+    "seiner", "sich", "sie", "sind", "so", "um", "und", "uns", "unser", "unsere", "unserem", "unseren",
+    "unserer", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "weil", "welche", "welchem",
+    "welchen", "welcher", "welches", "wem", "wen", "wenn", "wer", "werden", "weshalb", "wessen", "wie",
+    "wieso", "wieviel", "wir", "wird", "wo", "wofür", "wogegen", "woher", "wohin", "womit", "woran",
+    "worauf", "worin", "worüber", "wovon", "wozu", "wurde", "zu", "zum", "zur", "über",
 ];
 
 /// Source: own choice, as for German.
@@ -129,7 +142,6 @@ const FRENCH: &[&str] = &[
     "au",
     "aussi",
     "aux",
-    "avais",
     "avait",
     "avec",
     "avez",
@@ -146,7 +158,6 @@ const FRENCH: &[&str] = &[
     "d",
     "dans",
     "de",
-    "depuis",
     "des",
     "dont",
     "du",
@@ -208,10 +219,8 @@ const FRENCH: &[&str] = &[
     "se",
     "ses",
     "si",
-    "sommes",
     "son",
     "sont",
-    "suis",
     "sur",
     "t",
     "ta",
@@ -227,11 +236,7 @@ const FRENCH: &[&str] = &[
     "vous",
     "y",
     "à",
-    "étaient",
-    "étais",
-    "était",
     "été",
-    "êtes",
     "être",
 ];
 
@@ -239,49 +244,47 @@ const FRENCH: &[&str] = &[
 const SPANISH: &[&str] = &[
     "a", "adónde", "al", "algo", "ante", "aquel", "aquella", "como", "con", "cual", "cuando", "cuál",
     "cuáles", "cuándo", "cuánta", "cuántas", "cuánto", "cuántos", "cómo", "de", "del", "desde", "donde",
-    "dónde", "e", "el", "ella", "ellas", "ellos", "en", "entre", "era", "eran", "eras", "eres", "es", "esa",
-    "ese", "eso", "esta", "estaba", "estaban", "estamos", "estar", "este", "esto", "estoy", "está", "están",
-    "estás", "fue", "fui", "fuimos", "ha", "había", "han", "has", "hasta", "hay", "he", "hemos", "la", "las",
-    "le", "les", "lo", "los", "me", "mi", "mis", "muy", "más", "ni", "no", "nos", "nosotros", "nuestra",
-    "nuestras", "nuestro", "nuestros", "o", "para", "pero", "por", "porque", "que", "quien", "quién",
-    "quiénes", "qué", "se", "ser", "si", "sin", "sobre", "somos", "son", "soy", "su", "sus", "sí", "también",
-    "te", "tenemos", "tengo", "tiene", "tienes", "tu", "tus", "tú", "u", "un", "una", "unas", "unos", "y",
-    "ya", "yo", "él",
+    "dónde", "e", "el", "ella", "ellas", "ellos", "en", "entre", "era", "eran", "eras", "es", "esa", "ese",
+    "eso", "esta", "estaba", "estaban", "estar", "este", "esto", "está", "están", "estás", "fue", "ha",
+    "han", "has", "hasta", "hay", "he", "la", "las", "le", "les", "lo", "los", "me", "mi", "mis", "muy",
+    "más", "ni", "no", "nos", "nosotros", "nuestra", "nuestras", "nuestro", "nuestros", "o", "para", "pero",
+    "por", "porque", "que", "quien", "quién", "quiénes", "qué", "se", "ser", "si", "sin", "sobre", "son",
+    "soy", "su", "sus", "sí", "también", "te", "tiene", "tu", "tus", "tú", "u", "un", "una", "unas", "unos",
+    "y", "ya", "yo", "él",
 ];
 
 /// Source: own choice, as for German.
 const PORTUGUESE: &[&str] = &[
     "a", "ao", "aonde", "aos", "aquela", "aquele", "aquilo", "as", "até", "com", "como", "da", "das", "de",
     "dela", "dele", "depois", "do", "dos", "e", "ela", "elas", "ele", "eles", "em", "entre", "era", "eram",
-    "essa", "esse", "esta", "estamos", "estava", "estavam", "este", "estou", "está", "estão", "eu", "foi",
-    "fomos", "foram", "fui", "há", "isso", "isto", "já", "lhe", "mais", "mas", "me", "mesmo", "meu", "meus",
-    "minha", "muito", "na", "nas", "nem", "no", "nos", "nossa", "nossas", "nosso", "nossos", "não", "nós",
-    "o", "onde", "os", "ou", "para", "pela", "pelas", "pelo", "pelos", "por", "porque", "quais", "qual",
-    "quando", "quanta", "quantas", "quanto", "quantos", "que", "quem", "se", "sem", "ser", "seu", "seus",
-    "somos", "sou", "sua", "suas", "são", "só", "também", "te", "tem", "temos", "tenho", "tens", "teu",
-    "tinha", "tu", "tua", "tuas", "um", "uma", "você", "vocês", "à", "às", "é",
+    "essa", "esse", "esta", "estava", "estavam", "este", "está", "estão", "eu", "foi", "foram", "há", "isso",
+    "isto", "já", "lhe", "mais", "mas", "me", "mesmo", "meu", "meus", "minha", "muito", "na", "nas", "nem",
+    "no", "nos", "nossa", "nossas", "nosso", "nossos", "não", "nós", "o", "onde", "os", "ou", "para", "pela",
+    "pelas", "pelo", "pelos", "por", "porque", "quais", "qual", "quando", "quanta", "quantas", "quanto",
+    "quantos", "que", "quem", "se", "sem", "ser", "seu", "seus", "sou", "sua", "suas", "são", "só", "também",
+    "te", "tem", "tenho", "teu", "tinha", "tu", "tua", "tuas", "um", "uma", "você", "vocês", "à", "às", "é",
 ];
 
 /// Source: own choice, as for German.
 const ITALIAN: &[&str] = &[
-    "a", "abbiamo", "ai", "al", "alla", "alle", "anche", "avere", "avete", "aveva", "c", "che", "chi", "ci",
-    "come", "con", "cosa", "cui", "d", "da", "dal", "dalla", "dei", "del", "della", "delle", "di", "dove",
-    "e", "ed", "era", "erano", "fu", "gli", "ha", "hai", "hanno", "ho", "i", "il", "in", "io", "l", "la",
-    "le", "lei", "li", "lo", "loro", "lui", "m", "ma", "mi", "mia", "mie", "miei", "mio", "ne", "nei", "nel",
-    "nella", "noi", "non", "nostra", "nostre", "nostri", "nostro", "o", "per", "perché", "più", "quale",
-    "quali", "quando", "quanta", "quante", "quanti", "quanto", "quella", "quello", "questa", "questi",
-    "questo", "qui", "s", "se", "sei", "si", "sia", "siamo", "siete", "sono", "sta", "stai", "sto", "su",
-    "sua", "sue", "sul", "sulla", "suo", "suoi", "t", "te", "ti", "tra", "tu", "tua", "tue", "tuo", "un",
-    "una", "uno", "v", "vi", "voi", "vostra", "vostro", "è",
+    "a", "abbiamo", "ai", "al", "alla", "alle", "anche", "avere", "aveva", "c", "che", "chi", "ci", "come",
+    "con", "cosa", "cui", "d", "da", "dal", "dalla", "dei", "del", "della", "delle", "di", "dove", "e", "ed",
+    "era", "erano", "fu", "gli", "ha", "hai", "hanno", "ho", "i", "il", "in", "io", "l", "la", "le", "lei",
+    "li", "lo", "loro", "lui", "m", "ma", "mi", "mia", "mie", "miei", "mio", "ne", "nei", "nel", "nella",
+    "noi", "non", "nostra", "nostre", "nostri", "nostro", "o", "per", "perché", "più", "quale", "quali",
+    "quando", "quanta", "quante", "quanti", "quanto", "quella", "quello", "questa", "questi", "questo",
+    "qui", "s", "se", "sei", "si", "sia", "sono", "sta", "su", "sua", "sue", "sul", "sulla", "suo", "suoi",
+    "t", "te", "ti", "tra", "tu", "tua", "tue", "tuo", "un", "una", "uno", "v", "vi", "voi", "vostra",
+    "vostro", "è",
 ];
 
 /// Source: own choice, as for German.
 const DUTCH: &[&str] = &[
-    "aan", "al", "als", "ben", "bent", "bij", "dan", "dat", "de", "den", "der", "deze", "die", "dit", "doch",
-    "doen", "door", "dus", "een", "en", "er", "ge", "geen", "had", "hadden", "heb", "hebben", "heeft", "hem",
-    "het", "hier", "hij", "hoe", "hoeveel", "hun", "ik", "in", "is", "je", "jij", "jou", "jouw", "jullie",
-    "kan", "kon", "maar", "me", "meer", "men", "met", "mij", "mijn", "na", "naar", "niet", "nog", "nu", "of",
-    "om", "omdat", "onder", "ons", "onze", "ook", "op", "over", "te", "tot", "u", "uit", "uw", "van", "voor",
+    "aan", "al", "als", "bij", "dan", "dat", "de", "den", "der", "deze", "die", "dit", "doch", "doen",
+    "door", "dus", "een", "en", "er", "ge", "geen", "had", "hadden", "heb", "hebben", "heeft", "hem", "het",
+    "hier", "hij", "hoe", "hoeveel", "hun", "ik", "in", "is", "je", "jij", "jou", "jouw", "jullie", "kan",
+    "kon", "maar", "me", "meer", "men", "met", "mij", "mijn", "na", "naar", "niet", "nog", "nu", "of", "om",
+    "omdat", "onder", "ons", "onze", "ook", "op", "over", "te", "tot", "u", "uit", "uw", "van", "voor",
     "waar", "waarheen", "waarmee", "waarom", "waarop", "waarvan", "wanneer", "waren", "was", "wat", "we",
     "wel", "welk", "welke", "werd", "wie", "wiens", "wij", "wil", "worden", "wordt", "ze", "zich", "zij",
     "zijn", "zo", "zou",

@@ -38,7 +38,9 @@ impl Sentence<'_, '_> {
             let is_of_end = mark.gate == Gates::NEGATION && is_in(&end_cues);
             // "Used to" tells of the past; that it is over is only likely.
             let is_of_past = mark.gate == Gates::END && is_in(&past_cues);
-            if !is_of_end && !is_of_past {
+            // "I gave notice and work as a baker now": the end is that of something before.
+            let is_before = mark.gate == Gates::END && self.is_before_now(mark.cue.end, words.end);
+            if !is_of_end && !is_of_past && !is_before {
                 gates |= mark.gate;
             }
         }
@@ -68,6 +70,33 @@ impl Sentence<'_, '_> {
             Act::Assert if self.is_late(found) => Ok(Act::End),
             act => Ok(act),
         }
+    }
+}
+
+/// Words behind which something new is told. Source: own choice.
+const AND: [&str; 9] = ["and", "und", "y", "e", "et", "then", "dann", "luego", "puis"];
+/// Words for the present. Source: own choice.
+const NOW: [&str; 12] = [
+    "now",
+    "jetzt",
+    "nun",
+    "inzwischen",
+    "mittlerweile",
+    "seitdem",
+    "ahora",
+    "actualmente",
+    "maintenant",
+    "désormais",
+    "agora",
+    "atualmente",
+];
+
+impl Sentence<'_, '_> {
+    /// Whether between two places something new is told that holds now.
+    fn is_before_now(&self, from: usize, to: usize) -> bool {
+        let words = self.reading.words.get(from..to).unwrap_or_default();
+        let and = words.iter().position(|word| AND.contains(&word.lower.as_ref()));
+        and.is_some_and(|and| words.iter().skip(and).any(|word| NOW.contains(&word.lower.as_ref())))
     }
 }
 

@@ -423,6 +423,20 @@ fn whoever_is_introduced_by_role_keeps_it() {
 }
 
 #[test]
+fn the_end_of_something_before_is_no_end_of_what_holds_now() {
+    for (text, holds) in [
+        ("Ich habe gekündigt und arbeite jetzt als Bäcker.", "me role assert Bäcker"),
+        ("Veronika hat gekündigt und arbeitet jetzt als Lotsin.", "Veronika role assert Lotsin"),
+        ("Ich bin ausgezogen und wohne jetzt in Ulm.", "me lives_in assert Ulm"),
+    ] {
+        let found = claims(text);
+        assert!(found.iter().any(|claim| claim == holds), "{text}: {found:?}");
+    }
+    let found = claims("Ich habe letztes Jahr bei Bosch gekündigt und bin jetzt frei.");
+    assert!(found.iter().any(|claim| claim.contains("works_at end Bosch")), "{found:?}");
+}
+
+#[test]
 fn what_is_taken_back_beside_a_claim_never_was_so() {
     for (text, denied) in [
         ("No, not 3 August. My sister's birthday is 5 August.", "sister birthday negative 3 August"),

@@ -13,6 +13,7 @@ use super::*;
 const ADA: EntityId = EntityId(1);
 const BEN: EntityId = EntityId(2);
 const LISBON: EntityId = EntityId(3);
+const HUBBLE: EntityId = EntityId(4);
 
 fn source(at: usize) -> Source {
     Source { event: place(at), span: Span { start: 0, end: 1 } }
@@ -251,4 +252,41 @@ fn a_graph_that_fails_or_is_not_there_is_a_gap_and_its_weight_falls_to_the_other
     }
     let weights: f32 = failed.1.hits[0].parts.iter().map(|part| part.weight).sum();
     assert!((weights - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn whom_a_question_about_oneself_calls_by_a_role_is_found_by_name() {
+    let store = store(&chat());
+    let sister =
+        Fact { object: Value::Entity(HUBBLE), topic: Some("sister".to_owned()), ..fact(ADA, "relative", 17) };
+    let delta = GraphDelta {
+        entities: vec![
+            entity(ADA, EntityKind::Person, &["Ada"], 0),
+            entity(HUBBLE, EntityKind::Person, &["Hubble"], 1),
+        ],
+        facts: vec![sister.clone()],
+        ..GraphDelta::default()
+    };
+    let next = Cursor(Some(mnemal_core::Seq(22)));
+    let advance = |expect| Advance { expect, next, dead: Vec::new(), revived: Vec::new() };
+    let expect = ready(Projection::<GraphDelta>::cursor(&store)).unwrap();
+    ready(store.apply(&delta, &advance(expect))).unwrap();
+    let found = |question: &str| {
+        let (_, answer, _) =
+            ask(&recall(&store), &RecallRequest { mode: Mode::Lexical, ..RecallRequest::new(question) });
+        let names_her =
+            |hit: &crate::Hit| hit.event.kept().is_some_and(|kept| kept.content.contains("Hubble"));
+        answer.hits.iter().any(|hit| hit.evidence > 0.1 && names_her(hit))
+    };
+    let by_name = found("Hubble?");
+    assert!(by_name, "she is named in the chat");
+    assert!(
+        found("¿Qué hace mi hermana?") && !found("¿Qué hace tu hermana Eva?"),
+        "only where somebody asks of himself"
+    );
+    let other = Fact { subject: LISBON, id: FactId(place(18).0), ..sister };
+    let delta = GraphDelta { facts: vec![other], ..GraphDelta::default() };
+    let expect = ready(Projection::<GraphDelta>::cursor(&store)).unwrap();
+    ready(store.apply(&delta, &advance(expect))).unwrap();
+    assert!(!found("¿Qué hace mi hermana?"), "two people have one");
 }

@@ -1,0 +1,115 @@
+//! The names of those whom a question about oneself calls by their role: "my sister" is Veronika.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use mnemal_core::{
+    AsOf, EntityFilter, EntityId, EventId, Fact, FactFilter, FactStatus, GapCause, Gaps, Layer, Level,
+    Predicate, Result, TermHash, Timestamp, Within,
+};
+use mnemal_extract::question_words;
+use mnemal_text::{fold, term_hash};
+
+use crate::question::Query;
+use crate::recall::Recall;
+use crate::request::RecallRequest;
+
+/// Predicates whose topic is what somebody is for the subject, for long: who asks for a boss may mean one before.
+const PREDICATES: [&str; 3] = ["relative", "partner", "pet"];
+/// Most people of one role whose names are looked for. Source: own choice; a question about "my colleagues" means no one of them.
+const MOST: usize = 4;
+
+/// A role that a question names.
+#[derive(Clone, Debug)]
+pub(crate) struct RoleWord {
+    /// As facts name it.
+    role: String,
+    /// The word's terms.
+    terms: Vec<TermHash>,
+}
+
+/// Returns the roles that a question names, in whatever language.
+pub(crate) fn role_words(text: &str, terms: impl Fn(&str) -> Vec<TermHash>) -> Vec<RoleWord> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let role = |word: &str| Some(RoleWord { role: ROLES.get(&fold(word))?.clone(), terms: terms(word) });
+    words.filter_map(role).collect()
+}
+
+/// The roles by their folded words.
+static ROLES: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    let roles = question_words().roles.iter();
+    roles.map(|(word, role)| (fold(word), fold(role))).collect()
+});
+
+/// Returns the role that a topic names.
+fn role_of(topic: &str) -> String {
+    let topic = fold(topic);
+    ROLES.get(&topic).cloned().unwrap_or(topic)
+}
+
+impl Recall {
+    /// Adds the names of those whom the question calls by their role; the role itself then says nothing more. A role that several
+    /// people have somebody for is left alone. A graph that is not there is no gap here, because words answer as they did.
+    pub(crate) async fn with_role_names(
+        &self,
+        request: &RecallRequest,
+        mut query: Query,
+        gaps: &mut Gaps,
+    ) -> Query {
+        if query.roles.is_empty() || !query.about_self || self.parts.graph.part().is_err() {
+            return query;
+        }
+        let names = self.role_names(request, &query.roles).await.map_err(GapCause::from);
+        for (word, names) in gaps.keep(Layer::Graph, names) {
+            query.general.extend(word.terms);
+            for term in names.iter().flat_map(|name| self.analyzer().query_terms(name)) {
+                let term = TermHash(term_hash(&term));
+                if !query.terms.0.contains(&term) {
+                    query.terms.0.push(term);
+                }
+            }
+        }
+        query
+    }
+
+    async fn role_names(
+        &self,
+        request: &RecallRequest,
+        roles: &[RoleWord],
+    ) -> Result<Vec<(RoleWord, Vec<String>)>> {
+        let Ok(store) = self.parts.graph.part() else { return Ok(Vec::new()) };
+        let predicates = PREDICATES.into_iter().map(Predicate::new).collect::<Result<Vec<_>>>()?;
+        let filter = FactFilter { predicates: Within::Only(predicates), ..FactFilter::all() };
+        let as_of = request.as_of.unwrap_or(AsOf::present(Timestamp::MAX));
+        let mut facts = store.facts(&filter, as_of).await?;
+        let is_of = |fact: &Fact, role: &RoleWord| {
+            fact.topic.as_deref().is_some_and(|topic| role_of(topic) == role.role)
+        };
+        facts.retain(|fact| {
+            fact.status == FactStatus::Active
+                && fact.level == Level::User
+                && roles.iter().any(|role| is_of(fact, role))
+        });
+        let sources =
+            |fact: &Fact| fact.supports.iter().map(|support| support.source.event).collect::<Vec<EventId>>();
+        let events: BTreeSet<EventId> = facts.iter().flat_map(|fact| sources(fact)).collect();
+        let events = self.parts.events.get(&Vec::from_iter(events)).await?;
+        let seen: BTreeSet<EventId> =
+            events.iter().filter(|event| request.filter.accepts(event)).map(|event| event.id).collect();
+        facts.retain(|fact| sources(fact).iter().all(|event| seen.contains(event)));
+        let mut found = Vec::new();
+        for role in roles {
+            let of_role = || facts.iter().filter(|fact| is_of(fact, role));
+            let subjects: BTreeSet<EntityId> = of_role().map(|fact| fact.subject).collect();
+            let objects: BTreeSet<EntityId> = of_role().filter_map(|fact| fact.object.entity()).collect();
+            if subjects.len() != 1 || objects.is_empty() || objects.len() > MOST {
+                continue;
+            }
+            let by_id = EntityFilter { ids: Within::Only(Vec::from_iter(objects)), ..EntityFilter::all() };
+            let entities = store.entities(&by_id).await?;
+            let names = entities.iter().flat_map(|entity| &entity.names).map(|name| name.text.clone());
+            found.push((role.clone(), names.collect()));
+        }
+        Ok(found)
+    }
+}
