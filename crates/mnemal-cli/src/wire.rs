@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use mnemal::{EventId, Gap, Receipt, ScorePart, Span, Stored};
 pub(crate) use mnemal_server::wire::{
-    AckForm, AnsweredForm, EXPIRED, ErasureForm, EventForm, GapForm, MemoryForm, ReleasedForm, SessionForm,
-    WeighingForm, durability, gaps, kind_named, quoted_by,
+    AckForm, AnswerForm, EXPIRED, ErasureForm, EventForm, GapForm, MemoryForm, NOT_KNOWN, ReleasedForm,
+    SessionForm, WeighingForm, durability, gaps, kind_named, quoted_by,
 };
 use serde::Serialize;
 

@@ -378,7 +378,7 @@ fn a_question_is_answered_in_quotes_that_lead_to_their_words_or_is_not_known() {
     );
 
     let answered = read(&home, &["ask", "When does the ferry to the island leave?", "--json"]);
-    let answer = &answered["answer"];
+    let answer = &answered;
     assert_eq!((&answer["known"], &answer["gaps"]), (&json!(true), &json!([])), "{answered}");
     let quote = &answer["quotes"][0];
     assert_eq!(
@@ -418,7 +418,7 @@ fn a_fact_answers_for_the_time_that_is_asked_and_what_nobody_said_is_not_known()
         assert_eq!(run(&home, &["ask", "--", unknown]), (0, "not known\n".to_owned()), "{unknown:?}");
     }
     let none = read(&home, &["--strict", "ask", "When was the bridge painted?", "--json"]);
-    assert_eq!((&none["answer"]["known"], &none["answer"]["quotes"]), (&json!(false), &json!([])), "{none}");
-    let receipt = none["answer"]["receipt_id"].as_str().unwrap();
+    assert_eq!((&none["known"], &none["quotes"]), (&json!(false), &json!([])), "{none}");
+    let receipt = none["recall_id"].as_str().unwrap();
     assert_eq!(run(&home, &["verify-receipt", receipt]).0, 0, "what was looked at has its account too");
 }

@@ -15,7 +15,7 @@ use mnemal_core::{Gap, GapCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::answer::{AnswerForm, AnsweredForm, QuoteForm, QuoteSourceForm, quoted_by};
+pub use self::answer::{AnswerForm, NOT_KNOWN, QuoteForm, QuoteSourceForm, quoted_by};
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
 pub(crate) use self::fields::{Fields, stored, told};
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};

@@ -48,7 +48,7 @@ class Mnemal:
 
     def ask(self, question: str, **fields: Any) -> Answer:
         """Answers with sentences that were said and facts, in `["quotes"]`; `["known"]` is false where nothing answers."""
-        return self.client.answer(self.space, question, **fields)["answer"]
+        return self.client.answer(self.space, question, **fields)
 
     def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""
@@ -81,7 +81,7 @@ class AsyncMnemal:
 
     async def ask(self, question: str, **fields: Any) -> Answer:
         """Answers with sentences that were said and facts, in `["quotes"]`; `["known"]` is false where nothing answers."""
-        return (await self.client.answer(self.space, question, **fields))["answer"]
+        return await self.client.answer(self.space, question, **fields)
 
     async def context(self, query: str = "", **fields: Any) -> Context:
         """Assembles what matters for a turn within a token budget; `["text"]` goes into the prompt."""

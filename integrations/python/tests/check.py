@@ -156,7 +156,7 @@ async def waiting(url):
     check(all(stored["created"] for stored in await asyncio.gather(*notes)), "five at once")
     check(len(await memory.recall("shelf things", limit=3)) == 3, "three are found")
     check((await memory.context("shelf"))["tokens"] > 0, "a context")
-    check((await memory.ask("what stands on the shelf?"))["receipt_id"].startswith("rcl_"), "an answer has its account")
+    check((await memory.ask("what stands on the shelf?"))["recall_id"].startswith("rcl_"), "an answer has its account")
     check((await memory.forget("thing0"))["events"] == 1, "one is erased")
 
 

@@ -51,7 +51,7 @@ export class Mnemal {
 
   /** Answers with sentences that were said and facts, in `quotes`; `known` is false where nothing answers. */
   async ask(question: string, fields: Omit<Partial<Question>, 'query'> = {}): Promise<Answer> {
-    return (await this.client.answer(this.space, { query: question, ...fields })).answer;
+    return this.client.answer(this.space, { query: question, ...fields });
   }
 
   /** Assembles what matters for a turn within a token budget; `text` goes into the prompt. */

@@ -8,10 +8,7 @@ use mnemal::{Answer, Memory, Quote, SessionId, UserId};
 use crate::args::{Ask, Global};
 use crate::command::fact;
 use crate::output::Output;
-use crate::wire::{AnsweredForm, quoted_by};
-
-/// What is said where nothing that is known answers.
-const NOT_KNOWN: &str = "not known";
+use crate::wire::{AnswerForm, NOT_KNOWN, quoted_by};
 
 /// Prints the lines that answer, the best first, or that it is not known.
 pub(super) async fn run(memory: &Memory, global: &Global, call: &Ask, output: &Output) -> Result<u8> {
@@ -30,7 +27,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Ask, output: &O
         request = request.embedded(memory.embed_query(&call.question, super::ENDPOINT_DEADLINE).await);
     }
     let answer = request.await?;
-    output.answer(&AnsweredForm::new(&answer, &answer.gaps), || human(&answer))?;
+    output.answer(&AnswerForm::new(&answer, &answer.gaps), || human(&answer))?;
     Ok(super::gaps(&answer.gaps, global, output))
 }
 

@@ -514,9 +514,9 @@ fn output(tool: Tool) -> Value {
             "recall_id": text, "tokens": whole, "sections": {"type": "array"}, "omitted_count": whole,
             "truncated": flag,
         }),
-        Tool::Answer => json!({"answer": {"type": "object", "properties": {
-            "known": flag, "quotes": {"type": "array"}, "receipt_id": text, "gaps": {"type": "array"},
-        }}}),
+        Tool::Answer => json!({
+            "known": flag, "quotes": {"type": "array"}, "recall_id": text, "gaps": {"type": "array"},
+        }),
         Tool::Recall => json!({
             "recall_id": text,
             "hits": {"type": "array", "items": {"type": "object", "properties": {

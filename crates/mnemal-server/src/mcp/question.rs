@@ -8,12 +8,10 @@ use serde_json::{Map, Value};
 use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
-use crate::wire::{AnsweredForm, quoted_by};
+use crate::wire::{AnswerForm, NOT_KNOWN, quoted_by};
 
 /// Tokens of the answer. Source: SURFACES 6.8, as of every answer that names no ceiling.
 const CEILING: u32 = 2_000;
-/// What is said where nothing that is known answers.
-const NOT_KNOWN: &str = "not known";
 
 /// Answers a question in quotes.
 pub(super) async fn call(
@@ -41,7 +39,7 @@ pub(super) async fn call(
     let shown = memory.fence(&lines, tail.room(engine, CEILING));
     tail.gaps(&found.gaps);
     let head = if shown.text.is_empty() { NOT_KNOWN } else { shown.text.as_str() };
-    let structured = serde_json::to_value(AnsweredForm::new(&found, &found.gaps))
+    let structured = serde_json::to_value(AnswerForm::new(&found, &found.gaps))
         .map_err(|cause| Error::new(ErrorKind::Internal, "an answer has no form").because(cause))?;
     Ok(Answer { text: tail.behind(head, engine, CEILING), structured })
 }

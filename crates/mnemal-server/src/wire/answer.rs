@@ -7,13 +7,8 @@ use serde::Serialize;
 
 use crate::wire::{GapForm, gaps};
 
-/// What a question is answered.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Answered")]
-pub struct AnsweredForm {
-    /// The answer.
-    answer: AnswerForm,
-}
+/// What is said where nothing that is known answers.
+pub const NOT_KNOWN: &str = "not known";
 
 /// An answer in quotes; nothing in it is made up.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -24,7 +19,7 @@ pub struct AnswerForm {
     /// Sentences that were said, and facts, the best first.
     quotes: Vec<QuoteForm>,
     /// The account of what was looked at, by its id.
-    receipt_id: String,
+    recall_id: String,
     /// Layers that could not answer in full.
     gaps: Vec<GapForm>,
 }
@@ -61,16 +56,15 @@ pub struct QuoteSourceForm {
     end: u32,
 }
 
-impl AnsweredForm {
+impl AnswerForm {
     /// Returns the form of an answer with its gaps.
     pub fn new(answer: &Answer, of: &[Gap]) -> Self {
-        let answer = AnswerForm {
+        Self {
             known: !answer.quotes.is_empty(),
             quotes: answer.quotes.iter().map(QuoteForm::from).collect(),
-            receipt_id: answer.receipt.id.to_string(),
+            recall_id: answer.receipt.id.to_string(),
             gaps: gaps(of),
-        };
-        Self { answer }
+        }
     }
 }
 

@@ -87,7 +87,7 @@ async fn a_question_is_answered_in_quotes_or_it_is_not_known() {
     let said = json!({"content": "The heron of the pond nests in the old willow.", "session": "pond", "speaker": "Ann"});
     let stored = api.post("events", json!({"events": [said]})).await.of(201);
     let whole = api.post("answer", json!({"query": "Where does the heron nest?"})).await.of(200);
-    let answer = &whole["answer"];
+    let answer = &whole;
     assert_eq!((&answer["known"], &answer["gaps"]), (&json!(true), &json!([])), "{whole}");
     let quote = &answer["quotes"][0];
     let event = &stored["events"][0]["id"];
@@ -96,7 +96,7 @@ async fn a_question_is_answered_in_quotes_or_it_is_not_known() {
         (&json!("The heron of the pond nests in the old willow."), &json!("Ann"), event, &json!(1))
     );
     assert_eq!(quote["sources"], json!([{"event": event, "start": 0, "end": 46}]));
-    let receipt = answer["receipt_id"].as_str().unwrap();
+    let receipt = answer["recall_id"].as_str().unwrap();
     let listed = api.get(&format!("recalls/{receipt}")).await.of(200);
     assert_eq!(&listed["lines"][0]["id"], event, "{listed}");
 
@@ -108,9 +108,9 @@ async fn a_question_is_answered_in_quotes_or_it_is_not_known() {
         json!({"query": "Where does the heron nest?", "believed_at": "2001-01-01T00:00:00Z"}),
     ] {
         let whole = api.post("answer", other.clone()).await.of(200);
-        let answer = &whole["answer"];
+        let answer = &whole;
         assert_eq!((&answer["known"], &answer["quotes"]), (&json!(false), &json!([])), "{other}: {whole}");
-        assert!(answer["receipt_id"].as_str().unwrap().starts_with("rcl_"), "{whole}");
+        assert!(answer["recall_id"].as_str().unwrap().starts_with("rcl_"), "{whole}");
     }
     for (wrong, name) in [
         (json!({"query": "x", "limit": 3}), "limit"),
@@ -134,11 +134,7 @@ async fn a_key_of_one_user_is_answered_from_that_users_words_alone() {
     api.as_key(&eve, "POST", &path("events"), said).await.of(201);
     let asked = json!({"query": "Where does the shed key hang?"});
     let own = api.as_key(&eve, "POST", &path("answer"), asked.clone()).await.of(200);
-    assert_eq!(own["answer"]["quotes"][0]["text"], "The shed key hangs behind the blue door.", "{own}");
+    assert_eq!(own["quotes"][0]["text"], "The shed key hangs behind the blue door.", "{own}");
     let other = api.as_key(&bo, "POST", &path("answer"), asked).await.of(200);
-    assert_eq!(
-        (&other["answer"]["known"], &other["answer"]["quotes"]),
-        (&json!(false), &json!([])),
-        "{other}"
-    );
+    assert_eq!((&other["known"], &other["quotes"]), (&json!(false), &json!([])), "{other}");
 }

@@ -256,13 +256,13 @@ async fn a_question_is_answered_in_marked_quotes_or_with_not_known() {
         let found = client.call("memory_answer", json!({name: "Where does the heron nest?"})).await;
         assert!(found.text.starts_with("<mnemal-context nonce=\""), "{}", found.text);
         assert_eq!(found.text.matches("</").count(), 1, "the mark alone: {}", found.text);
-        let quote = &found.structured["answer"]["quotes"][0];
+        let quote = &found.structured["quotes"][0];
         let line = format!("\"1 {}: The heron of the pond nests", quote["day"].as_str().unwrap());
         assert!(found.text.contains(&line), "{}", found.text);
         assert_eq!((&quote["id"], &quote["number"]), (&json!(event.to_string()), &json!(1)));
         assert!(!quote["text"].as_str().unwrap().contains("</"), "{quote}");
-        assert_eq!(found.structured["answer"]["known"], true);
-        let receipt = &found.structured["answer"]["receipt_id"];
+        assert_eq!(found.structured["known"], true);
+        let receipt = &found.structured["recall_id"];
         let receipt = memory.receipt(receipt.as_str().unwrap().parse().unwrap()).await.unwrap();
         assert_eq!(receipt.lines[0].record.to_string(), event.to_string());
     }
@@ -273,7 +273,7 @@ async fn a_question_is_answered_in_marked_quotes_or_with_not_known() {
     ] {
         let none = client.call("memory_answer", arguments.clone()).await;
         assert_eq!((none.text.as_str(), none.is_error), ("not known", false), "{arguments}");
-        let answer = &none.structured["answer"];
+        let answer = &none.structured;
         assert_eq!((&answer["known"], &answer["quotes"]), (&json!(false), &json!([])), "{none:?}");
     }
 }

@@ -19,7 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::mcp::recall::{Wanted, looked_at};
-use crate::wire::{AnsweredForm, ContextForm, Detail, RecalledForm, ReceiptForm};
+use crate::wire::{AnswerForm, ContextForm, Detail, RecalledForm, ReceiptForm};
 
 /// Hits of a search that names no limit. Source: SURFACES 5.2.
 const LIMIT: u32 = 10;
@@ -52,7 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
             "answer",
             "/v1/spaces/{space}/answer",
             "Answers a question with sentences that were said and facts, or says that it is not known.",
-            (of::<AnswerBody>, of::<AnsweredForm>, |call| Box::pin(answer(call))),
+            (of::<AnswerBody>, of::<AnswerForm>, |call| Box::pin(answer(call))),
         )
         .right(Right::Read),
         Route::get(
@@ -408,7 +408,7 @@ async fn answer(call: Call) -> Result<Reply, Problem> {
     if answer.quotes.is_empty() {
         metrics.count("mnemal_answer_unknown_total", &[], 1);
     }
-    Reply::ok(&AnsweredForm::new(&answer, &answer.gaps))
+    Reply::ok(&AnswerForm::new(&answer, &answer.gaps))
 }
 
 async fn receipt(call: Call) -> Result<Reply, Problem> {
