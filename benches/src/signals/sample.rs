@@ -33,14 +33,15 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Asks all questions of a data set, with a space for each conversation.
+    /// Asks all questions of a data set, each at its moment if it has one, with a space for each conversation.
     ///
     /// # Errors
     /// A corpus that is not imported in full, or a recall that fails.
     pub async fn of(data: &DataSet) -> Result<Vec<Self>> {
-        let spaces = Spaces::import(data, Layout::Apart, &Engine::builder()).await?;
+        let mut spaces = Spaces::begin(data, Layout::Apart, &Engine::builder())?;
         let mut samples = Vec::new();
         for question in &data.questions {
+            spaces.advance(std::slice::from_ref(question)).await?;
             let gold: HashSet<&String> =
                 question.evidence.iter().filter(|id| data.turns.contains_key(*id)).collect();
             if gold.is_empty() {

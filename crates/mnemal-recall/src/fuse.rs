@@ -167,7 +167,7 @@ mod tests {
     fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         let value =
             prop_oneof![Just(0.0_f32), -1.0_f32..40.0, Just(f32::NAN), Just(f32::INFINITY), Just(1.0)];
-        proptest::collection::vec(proptest::array::uniform20(value), 0..40).prop_map(|rows| {
+        proptest::collection::vec(proptest::array::uniform22(value), 0..40).prop_map(|rows| {
             rows.into_iter().zip(0_u32..).map(|(raw, row)| Candidate { row, session: row % 5, raw }).collect()
         })
     }
