@@ -26,11 +26,7 @@ Answer = TypedDict('Answer', {
     "gaps": 'list[Gap]',
     "known": 'bool',
     "quotes": 'list[Quote]',
-    "receipt_id": 'str',
-}, total=False)
-
-Answered = TypedDict('Answered', {
-    "answer": 'Answer',
+    "recall_id": 'str',
 }, total=False)
 
 AntiPattern = TypedDict('AntiPattern', {
@@ -1216,7 +1212,7 @@ class Operations:
         session: str | None = None,
         spaces: list[str] | None = None,
         user: str | None = None,
-    ) -> Answered:
+    ) -> Answer:
         """Answers a question with sentences that were said and facts, or says that it is not known."""
         return self._call(
             "POST",
@@ -3050,7 +3046,7 @@ class AsyncOperations:
         session: str | None = None,
         spaces: list[str] | None = None,
         user: str | None = None,
-    ) -> Answered:
+    ) -> Answer:
         """Answers a question with sentences that were said and facts, or says that it is not known."""
         return await self._call(
             "POST",

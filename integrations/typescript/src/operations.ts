@@ -34,13 +34,7 @@ export interface Answer {
   /** Sentences that were said, and facts, the best first. */
   quotes: Array<Quote>;
   /** The account of what was looked at, by its id. */
-  receipt_id: string;
-}
-
-/** What a question is answered. */
-export interface Answered {
-  /** The answer. */
-  answer: Answer;
+  recall_id: string;
 }
 
 /** What not to do. */
@@ -1030,7 +1024,7 @@ export interface Mem0Search {
   show_expired?: boolean | null;
   /** The program that asks, for statistics of which there are none here. */
   source?: string | null;
-  /** Lowest score of a hit, 0 to 1. */
+  /** Lowest score of a hit, 0 to 1; without it a hit needs four fifths of the best score. 0 asks for all. */
   threshold?: number | null;
   /** Another name of `limit`. */
   top_k?: number | null;
@@ -2108,8 +2102,8 @@ export abstract class Operations {
   protected abstract call<T>(method: string, path: string, options: Options): Promise<T>;
 
   /** Answers a question with sentences that were said and facts, or says that it is not known. */
-  answer(space: string, given: { as_of?: string | null; believed_at?: string | null; query: string; session?: string | null; spaces?: Array<string> | null; user?: string | null }): Promise<Answered> {
-    return this.call<Answered>('POST', `/v1/spaces/${encodeURIComponent(space)}/answer`, { body: { as_of: given.as_of, believed_at: given.believed_at, query: given.query, session: given.session, spaces: given.spaces, user: given.user } });
+  answer(space: string, given: { as_of?: string | null; believed_at?: string | null; query: string; session?: string | null; spaces?: Array<string> | null; user?: string | null }): Promise<Answer> {
+    return this.call<Answer>('POST', `/v1/spaces/${encodeURIComponent(space)}/answer`, { body: { as_of: given.as_of, believed_at: given.believed_at, query: given.query, session: given.session, spaces: given.spaces, user: given.user } });
   }
 
   /** Categories with how many memories hold in each. */
