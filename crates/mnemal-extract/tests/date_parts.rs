@@ -37,6 +37,12 @@ fn check(now: &str, cases: &[(&str, &str, &str)]) {
 }
 
 #[test]
+fn now_beside_a_day_is_no_part_of_it() {
+    let read = times("en", NOW, "The report is due on 12 June now.");
+    assert_eq!(read.first().map(String::as_str), Some("2024-06-12 2024-06-13"), "{read:?}");
+}
+
+#[test]
 fn a_part_of_a_time_that_no_form_reads_is_no_time() {
     let texts = [
         ("en", "The shop is shut except on Friday"),

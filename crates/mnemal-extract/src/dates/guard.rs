@@ -123,6 +123,11 @@ impl Pack {
     /// Says whether two readings with these words between them are parts of one that nothing has read.
     pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Beside<'_>) -> bool {
         let guards = &self.guards;
+        // "The report is due on 12 June now": the word says that it is new, and nothing of the day.
+        let is_now = |value: &Value| matches!(value, Value::Time(_, time) if matches!(**time, Expr::Now));
+        if is_now(first) || is_now(second) {
+            return false;
+        }
         let gap = beside.after.trim().to_lowercase();
         let before = before_words(beside.before);
         let is_pair = guards.both[0].iter().any(|word| ends_with(guards.front(&before), word))
