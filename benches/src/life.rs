@@ -127,12 +127,6 @@ impl Lived {
 
     /// Asks for an answer in quotes.
     async fn answer(&self, question: &Question) -> Result<Asked> {
-        if std::env::var("MNEMAL_DUMP").is_ok() {
-            eprintln!(
-                "QUESTION {}",
-                serde_json::json!({"id": question.id, "text": question.text, "category": question.category, "needs": question.needs, "outdated": question.outdated})
-            );
-        }
         let answer = self.memory.ask(&question.text).await?;
         let said: Vec<&str> = answer.quotes.iter().map(|quote| quote.text.as_str()).collect();
         let text = plain(&said.join("\n"));

@@ -92,7 +92,7 @@ impl Query {
                 .unwrap_or_default(),
             forms: forms(&asked, wanted),
             general: general_words(text).flat_map(&terms).collect(),
-            roles: role_words(text, &terms),
+            roles: role_words(text, terms),
             about_self: asked.about_self,
             times: Vec::new(),
             asks_assistant: asked.about_assistant,

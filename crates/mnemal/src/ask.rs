@@ -130,14 +130,6 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>) -> Vec<Quote> {
             _ => receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw),
         };
         let is_own = hit.and_then(|hit| hit.event.kept()).is_none_or(|kept| foreign_remark(kept).is_none());
-        if std::env::var("MNEMAL_DUMP").is_ok() {
-            let h = hit.map(|h| serde_json::json!({"score": h.score.get(), "ev": h.evidence, "nb": h.neighbour_share, "found": format!("{:?}", h.found_by), "grounds": format!("{:?}", h.grounds)}));
-            let parts: Vec<_> = receipt.parts.iter().map(|p| (p.name.to_string(), p.raw)).collect();
-            eprintln!(
-                "LINE {}",
-                serde_json::json!({"n": line.number, "day": line.day, "label": line.label, "text": line.text, "section": format!("{:?}", receipt.section), "because": format!("{:?}", receipt.because), "rec": format!("{:?}", receipt.record), "hit": h, "parts": parts, "evidence": evidence, "own": is_own, "asks": only_asks(&line.text)})
-            );
-        }
         let answers = receipt.because == Because::Query && is_own && !only_asks(&line.text);
         (answers && evidence >= FLOOR).then(|| Quote {
             number: line.number,
