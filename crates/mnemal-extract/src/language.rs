@@ -42,7 +42,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/en/claims_life.toml"),
             "\n",
-            include_str!("../packs/en/claims.toml")
+            include_str!("../packs/en/claims.toml"),
+            "\n",
+            include_str!("../packs/en/claims_everyday.toml")
         ),
     ),
     (

@@ -270,6 +270,46 @@ mod tests {
     }
 
     #[test]
+    fn plain_statements_of_every_day_are_read_in_other_wordings() {
+        for (text, predicate, object) in [
+            ("They've taken me on as a night porter.", "role", "night porter"),
+            ("Tellmark hired me last spring.", "works_at", "Tellmark"),
+            ("Home for me is Utrecht.", "lives_in", "Utrecht"),
+            ("Dundee is where I grew up.", "comes_from", "Dundee"),
+            ("I grew up with three sisters.", "relative", "sisters"),
+            ("I've suffered from eczema since I was small.", "health", "eczema"),
+            ("I've played the violin for years.", "skill", "violin"),
+            ("I play clarinet in a klezmer quartet.", "member_of", "klezmer quartet"),
+            ("The book I love most is Dune.", "favourite", "Dune"),
+            ("Crowds make me nervous.", "dislikes", "Crowds"),
+        ] {
+            let found = objects(text, predicate);
+            assert!(found.iter().any(|one| one.contains(object)), "{text}: {found:?}");
+        }
+        assert!(!objects("Every Thursday we go to the market.", "habit").is_empty());
+    }
+
+    #[test]
+    fn what_only_looks_like_a_statement_of_every_day_is_none() {
+        for (text, predicate) in [
+            ("Have they taken me on as a night porter?", "role"),
+            ("If Tellmark hired me, I'd move.", "works_at"),
+            ("Tellmark never hired me.", "works_at"),
+            ("My aunt says that home for me is Utrecht.", "lives_in"),
+            ("In my novel Dundee is where I grew up.", "comes_from"),
+            ("I wish I'd grown up with three sisters.", "relative"),
+            ("I've never suffered from eczema.", "health"),
+            ("Could I play clarinet in a klezmer quartet?", "member_of"),
+            ("\"The book I love most is Dune,\" he wrote.", "favourite"),
+            ("Would crowds make me nervous?", "dislikes"),
+            ("We're raising the girls in Welsh.", "did"),
+            ("I live for Fridays, honestly.", "dislikes"),
+        ] {
+            assert_eq!(objects(text, predicate), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_chore_a_glass_a_visit_and_a_measure_are_no_facts() {
         for (text, predicate) in [
             ("I sort the attic and carry boxes all week.", "role"),

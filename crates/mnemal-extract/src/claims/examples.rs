@@ -112,7 +112,8 @@ fn every_rule_of_english_for_what_people_do_claims_its_examples_and_leaves_its_c
         include_str!("../../packs/en/claims_free.toml"),
         include_str!("../../packs/en/claims_life.toml"),
         include_str!("../../packs/en/claims_home.toml"),
-        include_str!("../../packs/en/claims_doing.toml")
+        include_str!("../../packs/en/claims_doing.toml"),
+        include_str!("../../packs/en/claims_everyday.toml")
     );
     let mut wrong = Vec::new();
     for rule in &pack.rules().unwrap().all {

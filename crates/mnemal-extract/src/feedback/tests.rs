@@ -149,3 +149,43 @@ fn a_task_is_no_directive_for_all_that_comes() {
         assert!(!orders(text), "{text}");
     }
 }
+
+/// Says whether an answer to a message teaches how the assistant shall work.
+fn directs(assistant: &str, text: &str) -> bool {
+    let own = OwnWords::of_text(text);
+    let found = feedback(Turn { user: &own, assistant: Some(assistant), earlier: &[] });
+    found.iter().any(|one| one.act == FeedbackAct::Directive)
+}
+
+#[test]
+fn a_request_for_once_or_an_idiom_is_no_directive() {
+    for (assistant, text) in [
+        ("The garden plan is done.", "From now on it can only get better."),
+        ("I used the metric system.", "In future they want to change it everywhere."),
+        ("I wrote the test.", "Run it before you push this one."),
+        ("The model predicts rain.", "Always look on the bright side, eh."),
+        ("I've put the dates in a list.", "Thanks ever so much."),
+        ("The file has 30 rows.", "Delete every row without a date."),
+        ("Shall I add the guests to the list?", "Yes, add all of them."),
+        ("We walked all day.", "Feet hurt, legs hurt, but what a view."),
+        ("Here is the draft of your toast.", "Stop it, you're making me laugh."),
+        ("Moving house is hard.", "Tell me about it! We did it twice."),
+        ("The flight is at nine.", "Give me a moment, the doorbell rang."),
+    ] {
+        assert!(!directs(assistant, text), "{text}");
+    }
+}
+
+#[test]
+fn a_rule_in_other_words_is_a_directive() {
+    for (assistant, text) in [
+        ("I cited blogs.", "Only cite peer-reviewed sources in my essays."),
+        ("Dr. Meyer can see you on Monday.", "For appointments, mornings only."),
+        ("I put the total at the top.", "Totals belong at the bottom of the table."),
+        ("It's 500 words.", "When I say short I mean under 100."),
+        ("I asked five questions.", "One question at a time, please."),
+        ("I told your sister.", "What I tell you stays between us."),
+    ] {
+        assert!(directs(assistant, text), "{text}");
+    }
+}
