@@ -201,6 +201,9 @@ fn features(run: &mut Run) -> Result<()> {
         Line::new("cargo", &arguments).run(&run.root)?;
         println!("{} without default features", package.name);
     }
+    let arguments = ["check", "--quiet", "-p", "mnemal-server", "--no-default-features", "--features", "mcp"];
+    Line::new("cargo", &arguments).run(&run.root)?;
+    println!("mnemal-server with the Model Context Protocol alone");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! How many values a predicate holds for one subject, and what was said of that in a space.
+//! The number of values that a predicate holds for one subject, and what was said of it in a space.
 
 use crate::EventId;
 

@@ -1,4 +1,4 @@
-//! How a pass asks a model: kept answers first, and an answer that cannot be used is asked for again.
+//! Questions of a pass to a model: kept answers come first, and an answer that cannot be used is asked for again.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is asked of a context, and what the layers offer for it.
+//! The request for a context, and the fragments that layers offer for it.
 
 use crate::{
     AgentId, AsOf, Because, ChannelId, Importance, Level, ModelId, OmittedReason, Producer, RecordRef, Score,

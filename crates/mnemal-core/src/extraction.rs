@@ -1,4 +1,4 @@
-//! What an extractor reads and what it says: mentions, claims, and the times they name. Plain data, no rule.
+//! The input and the output of an extractor: mentions, claims, and the times they name. Plain data, no rule.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What recall scores by: terms and vectors, one entry an event, stored in columnar blocks.
+//! The index of recall: terms and vectors, one entry an event, stored in columnar blocks.
 //!
 //! A block is the unit on disk and the unit in memory. One append writes one block; upkeep merges small blocks.
 

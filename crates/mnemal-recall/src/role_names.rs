@@ -97,19 +97,27 @@ impl Recall {
         let seen: BTreeSet<EventId> =
             events.iter().filter(|event| request.filter.accepts(event)).map(|event| event.id).collect();
         facts.retain(|fact| sources(fact).iter().all(|event| seen.contains(event)));
-        let mut found = Vec::new();
-        for role in roles {
-            let of_role = || facts.iter().filter(|fact| is_of(fact, role));
-            let subjects: BTreeSet<EntityId> = of_role().map(|fact| fact.subject).collect();
-            let objects: BTreeSet<EntityId> = of_role().filter_map(|fact| fact.object.entity()).collect();
-            if subjects.len() != 1 || objects.is_empty() || objects.len() > MOST {
-                continue;
-            }
-            let by_id = EntityFilter { ids: Within::Only(Vec::from_iter(objects)), ..EntityFilter::all() };
-            let entities = store.entities(&by_id).await?;
-            let names = entities.iter().flat_map(|entity| &entity.names).map(|name| name.text.clone());
-            found.push((role.clone(), names.collect()));
+        let meant: Vec<(&RoleWord, BTreeSet<EntityId>)> = roles
+            .iter()
+            .filter_map(|role| {
+                let of_role = || facts.iter().filter(|fact| is_of(fact, role));
+                let subjects: BTreeSet<EntityId> = of_role().map(|fact| fact.subject).collect();
+                let objects: BTreeSet<EntityId> = of_role().filter_map(|fact| fact.object.entity()).collect();
+                let is_one = subjects.len() == 1 && (1..=MOST).contains(&objects.len());
+                is_one.then_some((role, objects))
+            })
+            .collect();
+        if meant.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(found)
+        let ids: BTreeSet<EntityId> = meant.iter().flat_map(|(_, people)| people).copied().collect();
+        let by_id = EntityFilter { ids: Within::Only(Vec::from_iter(ids)), ..EntityFilter::all() };
+        let entities = store.entities(&by_id).await?;
+        let named = |(role, people): (&RoleWord, BTreeSet<EntityId>)| {
+            let known = entities.iter().filter(|entity| people.contains(&entity.id));
+            let names = known.flat_map(|entity| &entity.names).map(|name| name.text.clone());
+            (role.clone(), names.collect())
+        };
+        Ok(meant.into_iter().map(named).collect())
     }
 }

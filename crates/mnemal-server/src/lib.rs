@@ -16,7 +16,7 @@ pub mod memory_tool;
 mod metrics;
 #[cfg(feature = "http")]
 mod settings;
-#[cfg(feature = "http")]
+#[cfg(feature = "mcp")]
 pub mod wire;
 
 #[cfg(feature = "http")]

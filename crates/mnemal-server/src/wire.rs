@@ -3,12 +3,19 @@
 //! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
 
 mod answer;
+#[cfg(feature = "http")]
 mod event;
+#[cfg(feature = "http")]
 mod fields;
+#[cfg(feature = "http")]
 mod graph;
+#[cfg(feature = "http")]
 mod key;
+#[cfg(feature = "http")]
 mod memory;
+#[cfg(feature = "http")]
 mod read;
+#[cfg(feature = "http")]
 mod why;
 
 use mnemal_core::{Gap, GapCause};
@@ -16,13 +23,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::answer::{AnswerForm, NOT_KNOWN, QuoteForm, QuoteSourceForm, quoted_by};
+#[cfg(feature = "http")]
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
+#[cfg(feature = "http")]
 pub(crate) use self::fields::{Fields, stored, told};
+#[cfg(feature = "http")]
 pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
+#[cfg(feature = "http")]
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
+#[cfg(feature = "http")]
 pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named};
+#[cfg(feature = "http")]
 pub(crate) use self::memory::{StoredForm, status};
+#[cfg(feature = "http")]
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
+#[cfg(feature = "http")]
 pub use self::why::{EndForm, WeighingForm};
 
 /// A layer that could not answer in full.

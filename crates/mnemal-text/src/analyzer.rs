@@ -95,9 +95,9 @@ impl Analyzer {
             all.insert(token.term);
             let is_stopped = match token.language {
                 Some(language) => {
-                    stop::is_listed(language, token.word) || stop::is_empty_in_question(asked, token.word)
+                    stop::is_listed(language, token.word) || stop::is_dropped_from_query(asked, token.word)
                 }
-                None => stop::is_grammar(token.word),
+                None => stop::has_particle(token.word),
             };
             if !is_stopped {
                 kept.insert(token.term);

@@ -72,23 +72,27 @@ fn found<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
     place.and_then(|place| listings.get(place)).map_or(0, |(_, listing)| *listing)
 }
 
-/// Returns whether a word, in lower case, says nothing in a question that is asked in a language: a stop word of it, or an auxiliary.
-pub(crate) fn is_empty_in_question(asked: Language, word: &str) -> bool {
-    is_listed(asked, word) || asked != Language::English && AUXILIARIES.contains(&word)
+/// Returns whether a query that is asked in a language does without a word in lower case: a stop word of it, or a word of
+/// [`QUERY_WORDS`].
+pub(crate) fn is_dropped_from_query(asked: Language, word: &str) -> bool {
+    is_listed(asked, word) || asked != Language::English && QUERY_WORDS.contains(&word)
 }
 
-/// Forms of "be", "have" and "shall" that are no stop words, because statements are read by them; those of several languages, none
-/// of English. Source: own choice.
-const AUXILIARIES: &[&str] = &[
-    "avais", "avete", "ben", "bent", "depuis", "eres", "estamos", "estou", "estoy", "fomos", "fui", "fuimos",
-    "habe", "habt", "había", "hemos", "siamo", "siete", "soll", "sommes", "somos", "stai", "sto", "suis",
-    "temos", "tenemos", "tengo", "tens", "tienes", "wurden", "étaient", "étais", "était", "êtes",
+/// Auxiliaries and possessives that are no stop words, because statements are read by them; of several languages, none of English.
+///
+/// Source: own choice.
+const QUERY_WORDS: &[&str] = &[
+    "avais", "avete", "ben", "bent", "deinem", "deinen", "deiner", "depuis", "eres", "estamos", "estou",
+    "estoy", "fomos", "fui", "fuimos", "habe", "habt", "había", "hemos", "ihrem", "ihren", "ihrer", "seinem",
+    "seinen", "seiner", "siamo", "siete", "soll", "sommes", "somos", "stai", "sto", "suis", "temos",
+    "tenemos", "tengo", "tens", "tienes", "unsere", "unserem", "unseren", "unserer", "wieviel", "wurden",
+    "étaient", "étais", "était", "êtes",
 ];
 
-/// Returns whether a pair of neighbouring characters of Chinese, in a query, is grammar: one of them is a particle, a pronoun or a
-/// part of a question word. A noun that such a pair goes through still has its other pairs.
-pub(crate) fn is_grammar(pair: &str) -> bool {
-    pair.chars().any(|letter| PARTICLES.contains(letter)) && pair.chars().count() == 2
+/// Returns whether a query does without a pair of neighbouring Chinese characters: one of them is a particle or a part of a question
+/// word. A noun that such a pair goes through still has its other pairs.
+pub(crate) fn has_particle(pair: &str) -> bool {
+    pair.chars().count() == 2 && pair.chars().any(|letter| PARTICLES.contains(letter))
 }
 
 /// Source: own choice of characters that stand in questions of any subject.
@@ -121,123 +125,27 @@ const ENGLISH: &[&str] = &[
 /// Source: own choice of articles, pronouns, auxiliaries, prepositions and question words.
 const GERMAN: &[&str] = &[
     "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "bin", "bis", "bist", "da", "damit", "dann",
-    "das", "dass", "dein", "deine", "deinem", "deinen", "deiner", "dem", "den", "der", "des", "dich", "die",
-    "dir", "doch", "du", "durch", "ein", "eine", "einem", "einen", "einer", "eines", "er", "es", "euch",
-    "für", "haben", "hast", "hat", "hatte", "hatten", "ich", "ihm", "ihn", "ihr", "ihre", "ihrem", "ihren",
-    "ihrer", "im", "in", "ist", "ja", "kann", "mein", "meine", "meinem", "meinen", "meiner", "mich", "mir",
-    "mit", "nach", "nicht", "noch", "nur", "ob", "oder", "ohne", "sein", "seine", "seinem", "seinen",
-    "seiner", "sich", "sie", "sind", "so", "um", "und", "uns", "unser", "unsere", "unserem", "unseren",
-    "unserer", "vom", "von", "vor", "wann", "war", "waren", "warum", "was", "weil", "welche", "welchem",
-    "welchen", "welcher", "welches", "wem", "wen", "wenn", "wer", "werden", "weshalb", "wessen", "wie",
-    "wieso", "wieviel", "wir", "wird", "wo", "wofür", "wogegen", "woher", "wohin", "womit", "woran",
-    "worauf", "worin", "worüber", "wovon", "wozu", "wurde", "zu", "zum", "zur", "über",
+    "das", "dass", "dein", "deine", "dem", "den", "der", "des", "dich", "die", "dir", "doch", "du", "durch",
+    "ein", "eine", "einem", "einen", "einer", "eines", "er", "es", "euch", "für", "haben", "hast", "hat",
+    "hatte", "hatten", "ich", "ihm", "ihn", "ihr", "ihre", "im", "in", "ist", "ja", "kann", "mein", "meine",
+    "meinem", "meinen", "meiner", "mich", "mir", "mit", "nach", "nicht", "noch", "nur", "ob", "oder", "ohne",
+    "sein", "seine", "sich", "sie", "sind", "so", "um", "und", "uns", "unser", "vom", "von", "vor", "wann",
+    "war", "waren", "warum", "was", "weil", "welche", "welchem", "welchen", "welcher", "welches", "wem",
+    "wen", "wenn", "wer", "werden", "weshalb", "wessen", "wie", "wieso", "wir", "wird", "wo", "wofür",
+    "wogegen", "woher", "wohin", "womit", "woran", "worauf", "worin", "worüber", "wovon", "wozu", "wurde",
+    "zu", "zum", "zur", "über",
 ];
 
 /// Source: own choice, as for German.
 const FRENCH: &[&str] = &[
-    "a",
-    "ai",
-    "ainsi",
-    "as",
-    "au",
-    "aussi",
-    "aux",
-    "avait",
-    "avec",
-    "avez",
-    "avons",
-    "c",
-    "ce",
-    "cela",
-    "ces",
-    "cet",
-    "cette",
-    "combien",
-    "comme",
-    "comment",
-    "d",
-    "dans",
-    "de",
-    "des",
-    "dont",
-    "du",
-    "elle",
-    "elles",
-    "en",
-    "es",
-    "est",
-    "et",
-    "eu",
-    "il",
-    "ils",
-    "j",
-    "je",
-    "l",
-    "la",
-    "laquelle",
-    "le",
-    "lequel",
-    "les",
-    "lesquelles",
-    "lesquels",
-    "leur",
-    "leurs",
-    "lui",
-    "m",
-    "ma",
-    "mais",
-    "me",
-    "mes",
-    "moi",
-    "mon",
-    "même",
-    "n",
-    "ne",
-    "nos",
-    "notre",
-    "nous",
-    "on",
-    "ont",
-    "ou",
-    "où",
-    "par",
-    "pas",
-    "pour",
-    "pourquoi",
-    "qu",
-    "quand",
-    "que",
-    "quel",
-    "quelle",
-    "quelles",
-    "quels",
-    "qui",
-    "quoi",
-    "s",
-    "sa",
-    "sans",
-    "se",
-    "ses",
-    "si",
-    "son",
-    "sont",
-    "sur",
-    "t",
-    "ta",
-    "te",
-    "tes",
-    "toi",
-    "ton",
-    "tu",
-    "un",
-    "une",
-    "vos",
-    "votre",
-    "vous",
-    "y",
-    "à",
-    "été",
-    "être",
+    "a", "ai", "ainsi", "as", "au", "aussi", "aux", "avait", "avec", "avez", "avons", "c", "ce", "cela",
+    "ces", "cet", "cette", "combien", "comme", "comment", "d", "dans", "de", "des", "dont", "du", "elle",
+    "elles", "en", "es", "est", "et", "eu", "il", "ils", "j", "je", "l", "la", "laquelle", "le", "lequel",
+    "les", "lesquels", "leur", "leurs", "lui", "m", "ma", "mais", "me", "mes", "moi", "mon", "même", "n",
+    "ne", "nos", "notre", "nous", "on", "ont", "ou", "où", "par", "pas", "pour", "pourquoi", "qu", "quand",
+    "que", "quel", "quelle", "quelles", "quels", "qui", "quoi", "s", "sa", "sans", "se", "ses", "si", "son",
+    "sont", "sur", "t", "ta", "te", "tes", "toi", "ton", "tu", "un", "une", "vos", "votre", "vous", "y", "à",
+    "été", "être",
 ];
 
 /// Source: own choice, as for German.
@@ -396,7 +304,7 @@ mod tests {
             let list = list(language);
             assert!(list.is_sorted_by(|a, b| a < b), "{language:?}");
             assert!(list.iter().all(|word| crate::fold::lower(word) == *word), "{language:?}");
-            assert!((60..=140).contains(&list.len()), "{language:?} has {}", list.len());
+            assert!((60..=120).contains(&list.len()), "{language:?} has {}", list.len());
             assert!(
                 list.iter().all(|word| word.len() <= LONGEST && is_listed(language, word)),
                 "{language:?}"

@@ -73,30 +73,12 @@ impl Sentence<'_, '_> {
     }
 }
 
-/// Words behind which something new is told. Source: own choice.
-const AND: [&str; 9] = ["and", "und", "y", "e", "et", "then", "dann", "luego", "puis"];
-/// Words for the present. Source: own choice.
-const NOW: [&str; 12] = [
-    "now",
-    "jetzt",
-    "nun",
-    "inzwischen",
-    "mittlerweile",
-    "seitdem",
-    "ahora",
-    "actualmente",
-    "maintenant",
-    "désormais",
-    "agora",
-    "atualmente",
-];
-
 impl Sentence<'_, '_> {
-    /// Whether between two places something new is told that holds now.
+    /// Whether between two places something further is told that holds now, by the words of the language for both.
     fn is_before_now(&self, from: usize, to: usize) -> bool {
-        let words = self.reading.words.get(from..to).unwrap_or_default();
-        let and = words.iter().position(|word| AND.contains(&word.lower.as_ref()));
-        and.is_some_and(|and| words.iter().skip(and).any(|word| NOW.contains(&word.lower.as_ref())))
+        let mut places = from..to;
+        let mut has = |class: &str| places.any(|at| self.rules.is_of(class, self.reading.lower(at)));
+        has("further") && has("at_present")
     }
 }
 

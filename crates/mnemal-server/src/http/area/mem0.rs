@@ -2,6 +2,7 @@
 //! and call the same memory. A memory is what a turn says, as it was said; the space is the only one that the key knows.
 
 mod form;
+mod page;
 mod request;
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +21,7 @@ use self::form::{
     Mem0EditForm, Mem0EntityForm, Mem0EventForm, Mem0FindForm, Mem0PageForm, Mem0PingForm, Mem0RowForm,
     Mem0RowsForm, Mem0SearchForm, OwnerQuery, PagesQuery, Told,
 };
+use self::page::Pages;
 use self::request::{Owner, Said, condition, end, expected, filters, latest, limit, said, stored, timestamp};
 use crate::auth::{Right, hex};
 use crate::http::area::condition::{Condition, OWNERS};
@@ -425,40 +427,6 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let found = passing(&call, &memory, &condition).await?;
     let results = found.iter().take(limit).map(|one| wanted(&one.form, None)).collect::<Result<_, _>>()?;
     Reply::ok(&Mem0RowsForm { results })
-}
-
-/// Which part of a list is wanted.
-struct Pages {
-    page: usize,
-    size: usize,
-}
-
-impl Pages {
-    fn read(query: &PagesQuery) -> Result<Self, Problem> {
-        let page = usize::try_from(query.page.unwrap_or(1)).unwrap_or_default();
-        if page == 0 {
-            return Err(Problem::invalid("page: the first is 1"));
-        }
-        let size = query.page_size.map_or(Ok(LIMIT), usize::try_from).unwrap_or_default();
-        if (1..=MOST).contains(&size) {
-            return Ok(Self { page, size });
-        }
-        Err(Problem::invalid(format!("page_size must be 1..={MOST}")))
-    }
-
-    /// Cuts a list; the pages around are below a path.
-    fn cut<T>(&self, path: &str, all: Vec<T>) -> Mem0PageForm<T> {
-        let count = all.len();
-        let skip = (self.page - 1).saturating_mul(self.size);
-        let at = |page: usize| format!("{path}?page={page}&page_size={}", self.size);
-        let is_last = skip.saturating_add(self.size) >= count;
-        Mem0PageForm {
-            count,
-            next: (!is_last).then(|| at(self.page + 1)),
-            previous: (self.page > 1).then(|| at(self.page - 1)),
-            results: all.into_iter().skip(skip).take(self.size).collect(),
-        }
-    }
 }
 
 async fn find(call: Call) -> Result<Reply, Problem> {

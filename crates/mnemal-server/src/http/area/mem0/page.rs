@@ -1,0 +1,39 @@
+//! Pages of lists, as mem0 numbers them.
+
+use super::form::{Mem0PageForm, PagesQuery};
+use super::{LIMIT, MOST};
+use crate::http::problem::Problem;
+
+/// The part of a list that is wanted.
+pub(super) struct Pages {
+    page: usize,
+    size: usize,
+}
+
+impl Pages {
+    pub(super) fn read(query: &PagesQuery) -> Result<Self, Problem> {
+        let page = usize::try_from(query.page.unwrap_or(1)).unwrap_or_default();
+        if page == 0 {
+            return Err(Problem::invalid("page: the first is 1"));
+        }
+        let size = query.page_size.map_or(Ok(LIMIT), usize::try_from).unwrap_or_default();
+        if (1..=MOST).contains(&size) {
+            return Ok(Self { page, size });
+        }
+        Err(Problem::invalid(format!("page_size must be 1..={MOST}")))
+    }
+
+    /// Cuts a list; the pages around are below a path.
+    pub(super) fn cut<T>(&self, path: &str, all: Vec<T>) -> Mem0PageForm<T> {
+        let count = all.len();
+        let skip = (self.page - 1).saturating_mul(self.size);
+        let at = |page: usize| format!("{path}?page={page}&page_size={}", self.size);
+        let is_last = skip.saturating_add(self.size) >= count;
+        Mem0PageForm {
+            count,
+            next: (!is_last).then(|| at(self.page + 1)),
+            previous: (self.page > 1).then(|| at(self.page - 1)),
+            results: all.into_iter().skip(skip).take(self.size).collect(),
+        }
+    }
+}
