@@ -26,6 +26,11 @@ const LONGEST_NAME: usize = 3;
 /// Words of the longest title. Source: own choice.
 const LONGEST_TITLE: usize = 10;
 
+/// Parts of the shortest list of topics before a colon. Source: own choice, "Horoscopes, jokes, fun facts".
+const LEAST_TOPICS: usize = 3;
+/// Words of the longest part of such a list. Source: own choice, "and fun facts".
+const LONGEST_TOPIC: usize = 3;
+
 /// What the speaker calls his own.
 const MY: [&str; 10] = ["my", "mein", "meine", "mon", "ma", "mes", "mi", "mis", "meu", "minha"];
 
@@ -91,7 +96,7 @@ impl<'t> Clause<'t> {
     /// Returns whose words follow the clause and its colon.
     fn announced(&self, behind: &str, lexicon: &Lexicon) -> Option<(Author, &'static str)> {
         let cues = self.cues;
-        if self.is_label(lexicon) {
+        if self.is_label(lexicon) || self.is_topics(lexicon) {
             return None;
         }
         let is_own = cues.has(Cue::Own);
@@ -126,6 +131,17 @@ impl<'t> Clause<'t> {
     /// Says whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
     fn is_label(&self, lexicon: &Lexicon) -> bool {
         lexicon.is_own_label(&self.words)
+    }
+
+    /// Says whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
+    fn is_topics(&self, lexicon: &Lexicon) -> bool {
+        let parts: Vec<_> = self.text.split(',').map(|part| part.split_whitespace().count()).collect();
+        let is_short = parts.iter().all(|size| (1..=LONGEST_TOPIC).contains(size)) && !self.text.contains(is_sign);
+        let is_list = parts.len() >= LEAST_TOPICS && is_short;
+        let is_plural = self.words.len() == 1 && self.cues.has(Cue::Said) && self.text.trim().ends_with('s');
+        let has_other = || (0..self.words.len()).any(|at| lexicon.end_at(Cue::Other, &self.words, at).is_some());
+        let is_dated = || self.text.contains(|sign: char| sign.is_ascii_digit());
+        (is_list || is_plural) && !is_dated() && !self.has_name() && !has_other()
     }
 
     /// Says whether a first name stands in it.

@@ -93,8 +93,8 @@ impl Cutter<'_, '_> {
     fn is_generic(&self, words: &Range<usize>, head: usize) -> bool {
         let is_named = words.clone().any(|at| self.is_capital(at));
         let is_empty = self.has(head, &self.words().generic) && !self.rule.is_frequent && !is_named;
-        // A habit begins with its verb: "go to the market", "ride with Tim".
-        let begins = !self.rule.is_frequent && self.begins_generic(words);
+        // A habit begins with its verb: "go to the market". "Work at Almendro" says where, and is no habit.
+        let begins = (!self.rule.is_frequent || is_named) && self.begins_generic(words);
         !self.is_exact() && (is_empty || begins)
     }
 
