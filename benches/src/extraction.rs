@@ -13,10 +13,9 @@ pub mod traps;
 
 use anyhow::{Context as _, Result};
 use mnemal_core::{
-    Body, ChannelId, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer, Level, NewEvent,
-    Origin, Seq, SessionId, Timestamp, Trust, Utterance, Zone,
+    Body, ChannelId, Event, EventId, EventKind, Extraction, Extractor, Gazetteer, Level, NewEvent, Origin,
+    Seq, SessionId, Timestamp, Trust, Utterance, Zone,
 };
-use mnemal_extract::RuleExtractor;
 use serde_json::{Value, json};
 
 /// One standard normal quantile of 97.5 %. Source: the usual interval of 95 %.
@@ -80,7 +79,7 @@ impl Spoken {
 ///
 /// # Errors
 /// A turn that cannot become an event.
-pub fn read(extractor: &RuleExtractor, turns: &[Spoken]) -> Result<Vec<Extraction>> {
+pub fn read(extractor: &dyn Extractor, turns: &[Spoken]) -> Result<Vec<Extraction>> {
     let known = Gazetteer::default();
     let mut all = Vec::with_capacity(turns.len());
     for (number, turn) in turns.iter().enumerate() {

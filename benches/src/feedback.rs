@@ -113,6 +113,23 @@ impl Judged {
         Value::Object(figures)
     }
 
+    /// Returns for each class how many exchanges each rule took, and how many of them rightly.
+    pub fn by_rule(&self) -> Value {
+        let mut classes = serde_json::Map::new();
+        for (name, acts) in CLASSES {
+            let mut rules: BTreeMap<&str, Share> = BTreeMap::new();
+            for (_, label, found) in &self.rows {
+                let is_wanted = label.acts.iter().any(|act| is_of(acts, &act.act));
+                if let Some(hit) = found.iter().find(|feedback| acts.contains(&feedback.act)) {
+                    rules.entry(hit.rule.as_str()).or_default().count(is_wanted);
+                }
+            }
+            let rules = rules.into_iter().map(|(rule, share)| (rule.to_owned(), share.json()));
+            classes.insert(name.to_owned(), Value::Object(rules.collect()));
+        }
+        Value::Object(classes)
+    }
+
     /// Returns a line for each exchange in which an act was missed or found without a label.
     pub fn failures(&self) -> Vec<String> {
         let mut all = Vec::new();

@@ -11,7 +11,9 @@ use mnemal_benches::extraction::fit::table;
 use mnemal_benches::extraction::gold::Gold;
 use mnemal_benches::extraction::observed::Observed;
 use mnemal_benches::extraction::{Spoken, read, traps};
+use mnemal_core::Extractor;
 use mnemal_extract::RuleExtractor;
+use mnemal_reader::{TrainedReader, VotingExtractor};
 use serde_json::{Value, json};
 
 /// Passes over the turns for the throughput, of which the median counts. Source: EXTRACTION 14, row 12.
@@ -36,6 +38,9 @@ struct Args {
     /// Switch rules off.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
+    /// Let the trained reader in this file vote with the rules.
+    #[arg(long)]
+    reader: Option<PathBuf>,
     /// Print the table of what was measured of the rules, from the sets of a gold folder: `g1` (its development half) and
     /// `practice`, on which they were written, and `unseen`.
     #[arg(long)]
@@ -58,16 +63,21 @@ fn main() -> Result<()> {
         println!("{:#}", agreement(&args.data)?);
         return Ok(());
     }
-    let extractor = RuleExtractor::new().without(args.without.clone());
+    let rules = RuleExtractor::new().without(args.without.clone());
+    let extractor: Box<dyn Extractor> = match &args.reader {
+        Some(file) => Box::new(VotingExtractor::new(rules, TrainedReader::open(file)?)),
+        None => Box::new(rules),
+    };
+    let extractor = extractor.as_ref();
     let (mut figures, turns) = if args.data.join("facts.jsonl").exists() {
         let observed = Observed::read(&args.data)?;
-        let (figures, _) = observed.measure(&extractor)?;
+        let (figures, _) = observed.measure(extractor)?;
         (figures, observed.turns)
     } else {
         let gold = Gold::read(&args.data, &args.half)?;
-        let (mut figures, mut failures) = gold.measure(&extractor)?;
+        let (mut figures, mut failures) = gold.measure(extractor)?;
         if args.data.ends_with("g1") {
-            failures.extend(traps::add_to(&mut figures, &args.data, &args.half, &extractor)?);
+            failures.extend(traps::add_to(&mut figures, &args.data, &args.half, extractor)?);
         }
         if args.failures {
             for line in &failures {
@@ -77,7 +87,7 @@ fn main() -> Result<()> {
         (figures, gold.turns)
     };
     let Value::Object(all) = &mut figures else { return Ok(()) };
-    all.insert("turns_per_cpu_second".to_owned(), json!(throughput(&extractor, &turns)?.round()));
+    all.insert("turns_per_cpu_second".to_owned(), json!(throughput(extractor, &turns)?.round()));
     let rules = all.remove("by_rule");
     if args.by.is_some() {
         all.insert("by_rule".to_owned(), rules.unwrap_or_default());
@@ -103,7 +113,7 @@ fn fit(gold: &Path) -> Result<()> {
 }
 
 /// Returns the median of several passes over the turns.
-fn throughput(extractor: &RuleExtractor, turns: &[Spoken]) -> Result<f64> {
+fn throughput(extractor: &dyn Extractor, turns: &[Spoken]) -> Result<f64> {
     let mut rates = Vec::new();
     for _ in 0..PASSES {
         let watch = Watch::start()?;

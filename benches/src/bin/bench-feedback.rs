@@ -28,6 +28,9 @@ struct Args {
     /// Print what failed; refused for a half that is held back.
     #[arg(long)]
     failures: bool,
+    /// Show each rule.
+    #[arg(long, value_parser = ["rule"])]
+    by: Option<String>,
     /// Print the weights of the English pack, fitted to the development halves of the sets of a gold folder
     /// (`crates/mnemal-extract/gold`) and to the examples of the rules.
     #[arg(long)]
@@ -50,6 +53,9 @@ fn main() -> Result<()> {
     }
     let Value::Object(mut figures) = judged.figures() else { return Ok(()) };
     figures.insert("half".to_owned(), args.half.into());
+    if args.by.is_some() {
+        figures.insert("by_rule".to_owned(), judged.by_rule());
+    }
     if let Some(Value::Object(learned)) = args.data.as_deref().map(false_learnings).transpose()? {
         figures.extend(learned);
     }

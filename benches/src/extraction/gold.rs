@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Subject, Zone};
-use mnemal_extract::RuleExtractor;
+use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Extractor, Subject, Zone};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -120,7 +119,7 @@ impl Gold {
     ///
     /// # Errors
     /// A turn that cannot become an event.
-    pub fn measure(&self, extractor: &RuleExtractor) -> Result<(Value, Vec<String>)> {
+    pub fn measure(&self, extractor: &dyn Extractor) -> Result<(Value, Vec<String>)> {
         let counts = self.counts(extractor)?;
         let rules: BTreeMap<String, Value> = counts
             .by_rule
@@ -145,11 +144,11 @@ impl Gold {
     ///
     /// # Errors
     /// A turn that cannot become an event.
-    pub fn judged(&self, extractor: &RuleExtractor) -> Result<Vec<Judged>> {
+    pub fn judged(&self, extractor: &dyn Extractor) -> Result<Vec<Judged>> {
         Ok(self.counts(extractor)?.judged)
     }
 
-    fn counts(&self, extractor: &RuleExtractor) -> Result<Counts> {
+    fn counts(&self, extractor: &dyn Extractor) -> Result<Counts> {
         let found = read(extractor, &self.turns)?;
         let mut counts = Counts::default();
         for ((turn, labels), extraction) in self.turns.iter().zip(&self.labels).zip(&found) {

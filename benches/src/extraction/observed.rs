@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal_core::{Confidence, Extraction, Zone};
-use mnemal_extract::RuleExtractor;
+use mnemal_core::{Confidence, Extraction, Extractor, Zone};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -67,7 +66,7 @@ impl Observed {
     ///
     /// # Errors
     /// A turn that cannot become an event.
-    pub fn measure(&self, extractor: &RuleExtractor) -> Result<(Value, Vec<Extraction>)> {
+    pub fn measure(&self, extractor: &dyn Extractor) -> Result<(Value, Vec<Extraction>)> {
         let found = read(extractor, &self.turns)?;
         let mut of_turn: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, (_, _, turns)) in self.observations.iter().enumerate() {

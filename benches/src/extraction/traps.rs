@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use mnemal_core::{
-    Event, EventKind, Extractor as _, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone,
-};
-use mnemal_extract::RuleExtractor;
+use mnemal_core::{Event, EventKind, Extractor, Gazetteer, Origin, Timestamp, ToolName, Utterance, Zone};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -28,7 +25,7 @@ struct Line {
 ///
 /// # Errors
 /// A file that is missing, or a line that is no such record.
-pub fn claimed(gold: &Path, half: &str, extractor: &RuleExtractor) -> Result<(Share, Vec<String>)> {
+pub fn claimed(gold: &Path, half: &str, extractor: &dyn Extractor) -> Result<(Share, Vec<String>)> {
     let (mut share, mut failures) = (Share::default(), Vec::new());
     for (number, line) in lines(&gold.join(format!("g2/{half}.jsonl")))?.into_iter().enumerate() {
         let event = event(&line, number)?;
@@ -44,7 +41,7 @@ pub fn claimed(gold: &Path, half: &str, extractor: &RuleExtractor) -> Result<(Sh
 ///
 /// # Errors
 /// A file that is missing, or a line that is no such record.
-pub fn of_others(gold: &Path, extractor: &RuleExtractor) -> Result<Share> {
+pub fn of_others(gold: &Path, extractor: &dyn Extractor) -> Result<Share> {
     let mut share = Share::default();
     for (number, line) in lines(&gold.join("g6.jsonl"))?.into_iter().enumerate() {
         let event = event(&line, number)?;
@@ -95,7 +92,7 @@ pub fn add_to(
     figures: &mut Value,
     folder: &Path,
     half: &str,
-    extractor: &RuleExtractor,
+    extractor: &dyn Extractor,
 ) -> Result<Vec<String>> {
     let gold = folder.parent().context("the gold folder stands alone")?;
     let (share, failures) = claimed(gold, half, extractor)?;

@@ -57,7 +57,7 @@ pub use lifecycle::{
     Duration, EndedSide, Ending, EndingScope, Form, FormPart, FormWish, denies, duration, endings, form_wish,
     form_wish_behind, joined_parts, named,
 };
-pub use names::{clean_name, mentions};
+pub use names::{NameList, clean_name, mentions, name_lists};
 pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};
 pub use program::program_elements;

@@ -30,6 +30,7 @@ use std::ops::Range;
 use mnemal_core::{EntityKind, Gazetteer, Mention, Span};
 
 pub use clean::clean_name;
+pub use lexicon::{NameList, name_lists};
 
 use kind::weigh;
 use lexicon::Lexicon;

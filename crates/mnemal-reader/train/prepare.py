@@ -166,10 +166,13 @@ def own_rows(maker, folder):
         source = os.path.relpath(path, folder).removesuffix(".txt")
         for turn in check.read(path, []):
             split = "val" if part(f"{source} {turn['dialogue'] // 2}") < VALIDATION else "train"
+            if source.endswith("/measure"):     # of these every second dialogue is held back
+                split = "held" if turn["dialogue"] % 2 else "val"
             name = f"{source}:{turn['line']}"
-            yield maker.row(source, name, split, turn["text"], turn["prev"], turn)
+            yield maker.row(source, name, split, turn["text"], turn["prev"], {} if split == "held" else turn)
             for relation, statement in turn["ends"]:
-                ends.append((source, name, split, turn["text"], statement, relation))
+                if split != "held":
+                    ends.append((source, name, split, turn["text"], statement, relation))
     rng = random.Random(3)
     for source, name, split, words_of, statement, relation in ends:
         yield maker.row(source, name, split, words_of, statement, {}) | {"relation": RELATIONS.index(relation)}
@@ -185,7 +188,7 @@ def main(project, base, out):
     packs = f"{project}/crates/mnemal-extract/packs"
     pools = {KINDS.index(kind): maker.pool(packs, name) for kind, name in (("person", "first"), ("location", "places"), ("organization", "organizations"), ("product", "products"))}
     json.dump({"rows": rows, "pools": pools, "marks": maker.marks, "mask": maker.mask, "pieces": maker.pieces, "predicates": PREDICATES, "kinds": KINDS, "acts": ACTS,
-               "feedback": list(FEEDBACK), "holds": HOLDS, "authors": AUTHORS, "relations": RELATIONS}, open(out, "w"), separators=(",", ":"))
+               "feedback": list(FEEDBACK), "levels": LEVELS, "holds": HOLDS, "authors": AUTHORS, "relations": RELATIONS}, open(out, "w"), separators=(",", ":"))
     count = lambda key, split: sum(key in row for row in rows if row["split"] == split)
     for split in ("train", "val"):
         print(split, sum(row["split"] == split for row in rows), {key: count(key, split) for key in ("claims", "names", "acts", "author", "relation")})

@@ -11,19 +11,18 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-DEFAULTS = dict(name="reader", seed=1, epochs=8, lr=2e-4, head_lr=5e-4, batch=32, decay=0.9, drop=0.1, wide=12, threads=2, talk=100, limit=0, minutes=0)
-INNER = 1536
+DEFAULTS = dict(name="reader", seed=1, epochs=8, lr=2e-4, head_lr=5e-4, batch=32, decay=0.9, drop=0.1, wide=12, span=256, heads=12, threads=2, talk=100, limit=0, minutes=0)
 NOTHING = {"ids": [], "at": [], "shape": [], "list": []}
 LEAST, MOST = 0.02, 32      # probability of a span that is kept, and how many of a turn
 
 
 class Layer(nn.Module):
-    def __init__(self, hidden, heads):
+    def __init__(self, hidden, heads, inner):
         super().__init__()
         self.heads = heads
         self.qkv, self.out = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
         self.norm, self.last = nn.LayerNorm(hidden, eps=1e-12), nn.LayerNorm(hidden, eps=1e-12)
-        self.up, self.down = nn.Linear(hidden, INNER), nn.Linear(INNER, hidden)
+        self.up, self.down = nn.Linear(hidden, inner), nn.Linear(inner, hidden)
 
     def forward(self, x, mask, p):
         b, s, d = x.shape
@@ -34,12 +33,12 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    def __init__(self, layers, pieces, hidden=384, heads=12):
+    def __init__(self, layers, pieces, places, hidden, heads, inner):
         super().__init__()
         self.hidden = hidden
-        self.word, self.place, self.kind = nn.Embedding(pieces, hidden), nn.Embedding(512, hidden), nn.Embedding(2, hidden)
+        self.word, self.place, self.kind = nn.Embedding(pieces, hidden), nn.Embedding(places, hidden), nn.Embedding(2, hidden)
         self.norm = nn.LayerNorm(hidden, eps=1e-12)
-        self.layers = nn.ModuleList(Layer(hidden, heads) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(hidden, heads, inner) for _ in range(layers))
 
     def forward(self, ids, kind, extra, mask, p):
         x = self.norm(self.word(ids) + self.place(torch.arange(ids.shape[1], device=ids.device))[None] + self.kind(kind))
@@ -49,11 +48,11 @@ class Encoder(nn.Module):
         return x
 
     @staticmethod
-    def load(path):
+    def load(path, heads):
         packed = np.load(path)
         get = lambda name: torch.from_numpy(packed[name].astype(np.float32))
         layers = 1 + max(int(name.split(".")[0]) for name in packed.files if name[0].isdigit())
-        made = Encoder(layers, len(packed["word"]))
+        made = Encoder(layers, len(packed["word"]), len(packed["place"]), packed["word"].shape[1], heads, len(packed["0.up.bias"]))
         state = {"word.weight": get("word"), "place.weight": get("place"), "kind.weight": get("kind"), "norm.weight": get("norm.weight"), "norm.bias": get("norm.bias")}
         for n in range(layers):
             for part in ("weight", "bias"):
@@ -67,7 +66,7 @@ class Encoder(nn.Module):
 class Reader(nn.Module):
     def __init__(self, encoder, data, job):
         super().__init__()
-        size, d = encoder.hidden, 256
+        size, d = encoder.hidden, job["span"]
         self.encoder, self.p, self.wide, self.predicates = encoder, job["drop"], job["wide"], len(data["predicates"])
         self.shape, self.lists = nn.Embedding(8, size), nn.Linear(8, size, bias=False)
         nn.init.zeros_(self.shape.weight)
@@ -339,7 +338,7 @@ def main(data, base, out, job):
     rows = [row for row in data["rows"] if row["split"] == "train"]
     if job["limit"]:
         rows = rows[::max(1, len(rows) // job["limit"])]
-    model, batches = Reader(Encoder.load(base), data, job), Batches(data, job)
+    model, batches = Reader(Encoder.load(base, job["heads"]), data, job), Batches(data, job)
     model.encoder.word.weight.requires_grad_(False)
     groups, depth = {}, len(model.encoder.layers)
     for name, value in model.named_parameters():

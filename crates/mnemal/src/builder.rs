@@ -303,7 +303,7 @@ impl Builder {
         let recall = self.recall(&answering, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let writings = self.writings(&answering);
-        let extractor = self.extractor();
+        let extractor = self.extractor()?;
         let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
@@ -436,10 +436,19 @@ impl Builder {
         stores
     }
 
-    /// Returns what reads events: what was given, else the built-in rules but those that the settings leave out.
-    fn extractor(&self) -> Arc<dyn Extractor> {
-        let rules = || RuleExtractor::new().without(self.settings.extract.disabled_rules.iter().cloned());
-        self.extractor.clone().unwrap_or_else(|| Arc::new(rules()))
+    /// Returns what reads events: what was given, else the built-in rules but those that the settings leave out, with the
+    /// trained reader that they name.
+    fn extractor(&self) -> Result<Arc<dyn Extractor>> {
+        if let Some(given) = &self.extractor {
+            return Ok(Arc::clone(given));
+        }
+        let settings = &self.settings.extract;
+        let rules = RuleExtractor::new().without(settings.disabled_rules.iter().cloned());
+        if settings.reader.is_empty() {
+            Ok(Arc::new(rules))
+        } else {
+            self.local.voting(&settings.reader, rules)
+        }
     }
 
     /// Returns the embedder of reading and appending, unless vectors are left out: what was given, else what the settings

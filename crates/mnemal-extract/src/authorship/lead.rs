@@ -136,10 +136,12 @@ impl<'t> Clause<'t> {
     /// Says whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
     fn is_topics(&self, lexicon: &Lexicon) -> bool {
         let parts: Vec<_> = self.text.split(',').map(|part| part.split_whitespace().count()).collect();
-        let is_short = parts.iter().all(|size| (1..=LONGEST_TOPIC).contains(size)) && !self.text.contains(is_sign);
+        let is_short =
+            parts.iter().all(|size| (1..=LONGEST_TOPIC).contains(size)) && !self.text.contains(is_sign);
         let is_list = parts.len() >= LEAST_TOPICS && is_short;
         let is_plural = self.words.len() == 1 && self.cues.has(Cue::Said) && self.text.trim().ends_with('s');
-        let has_other = || (0..self.words.len()).any(|at| lexicon.end_at(Cue::Other, &self.words, at).is_some());
+        let has_other =
+            || (0..self.words.len()).any(|at| lexicon.end_at(Cue::Other, &self.words, at).is_some());
         let is_dated = || self.text.contains(|sign: char| sign.is_ascii_digit());
         (is_list || is_plural) && !is_dated() && !self.has_name() && !has_other()
     }

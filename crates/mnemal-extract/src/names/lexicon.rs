@@ -44,18 +44,61 @@ struct Table {
     phrases: HashMap<String, HashMap<String, Vec<Phrase>, Quick>, Quick>,
 }
 
+/// A list of names or words that the extractor knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameList {
+    /// Words of everyday English.
+    OrdinaryWords,
+    /// First names.
+    FirstNames,
+    /// Well-known people.
+    People,
+    /// Family names.
+    Surnames,
+    /// Cities, countries and regions.
+    Places,
+    /// Companies and institutions.
+    Organizations,
+    /// Software, tools and things with a brand.
+    Products,
+    /// Titles of books, films and games.
+    Works,
+    /// Named events.
+    Events,
+}
+
+impl NameList {
+    fn known(self) -> Known {
+        match self {
+            Self::OrdinaryWords => Known::ORDINARY,
+            Self::FirstNames | Self::People => Known::FIRST,
+            Self::Surnames => Known::SURNAME,
+            Self::Places => Known::PLACE,
+            Self::Organizations => Known::ORGANIZATION,
+            Self::Products => Known::PRODUCT,
+            Self::Works => Known::WORK,
+            Self::Events => Known::EVENT,
+        }
+    }
+}
+
 /// The words of everyday language, and the lists that hold in every language.
-const LISTS: [(Known, &str); 9] = [
-    (Known::ORDINARY, include_str!("../../packs/en/ordinary.txt")),
-    (Known::FIRST, include_str!("../../packs/names/first.txt")),
-    (Known::FIRST, include_str!("../../packs/names/people.txt")),
-    (Known::SURNAME, include_str!("../../packs/names/surnames.txt")),
-    (Known::PLACE, include_str!("../../packs/names/places.txt")),
-    (Known::ORGANIZATION, include_str!("../../packs/names/organizations.txt")),
-    (Known::PRODUCT, include_str!("../../packs/names/products.txt")),
-    (Known::WORK, include_str!("../../packs/names/works.txt")),
-    (Known::EVENT, include_str!("../../packs/names/events.txt")),
+const LISTS: [(NameList, &str); 9] = [
+    (NameList::OrdinaryWords, include_str!("../../packs/en/ordinary.txt")),
+    (NameList::FirstNames, include_str!("../../packs/names/first.txt")),
+    (NameList::People, include_str!("../../packs/names/people.txt")),
+    (NameList::Surnames, include_str!("../../packs/names/surnames.txt")),
+    (NameList::Places, include_str!("../../packs/names/places.txt")),
+    (NameList::Organizations, include_str!("../../packs/names/organizations.txt")),
+    (NameList::Products, include_str!("../../packs/names/products.txt")),
+    (NameList::Works, include_str!("../../packs/names/works.txt")),
+    (NameList::Events, include_str!("../../packs/names/events.txt")),
 ];
+
+/// Returns the lists of names and words, a name a line.
+pub fn name_lists() -> [(NameList, &'static str); 9] {
+    LISTS
+}
 
 impl Lexicon {
     /// Returns the built-in lists, put on their shelves at first use.
@@ -64,8 +107,8 @@ impl Lexicon {
         LEXICON.get_or_init(|| {
             let mut lexicon = Self { shelves: Vec::new() };
             lexicon.shelves.resize_with(SHELVES, Shelf::default);
-            for (known, list) in LISTS {
-                lexicon.shelve(known, list);
+            for (name_list, lines) in LISTS {
+                lexicon.shelve(name_list.known(), lines);
             }
             lexicon
         })

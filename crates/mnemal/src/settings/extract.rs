@@ -34,6 +34,10 @@ pub struct ExtractSettings {
     /// ([`Switch`]), and is then as if the log had never been read by these rules. An extractor of the host
     /// ([`Builder::with_extractor`](crate::Builder::with_extractor)) is not concerned.
     pub disabled_rules: Vec<String>,
+    /// The file of a trained reader that votes with the rules on what is a fact. Default none; needs the feature `reader`.
+    ///
+    /// Another file is another version of what reads the log, as with [`disabled_rules`](Self::disabled_rules).
+    pub reader: String,
 }
 
 /// Source: NB-25, `extract.interval_secs`.
@@ -56,6 +60,7 @@ impl Default for ExtractSettings {
             batch: BATCH,
             backoff_when_active: BACKOFF_WHEN_ACTIVE,
             disabled_rules: Vec::new(),
+            reader: String::new(),
         }
     }
 }

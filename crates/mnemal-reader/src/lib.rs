@@ -1,0 +1,47 @@
+#![doc = include_str!("../README.md")]
+
+mod model;
+mod names;
+mod pieces;
+mod reading;
+mod votes;
+mod words;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mnemal_core::Result;
+
+pub use reading::{ReadClaim, ReadName, Reading};
+pub use votes::VotingExtractor;
+
+use model::Model;
+
+/// A trained model that reads claims, names, feedback, whose words they are, and what a turn ends. In process, and slow beside
+/// the rules: some 3 ms a turn.
+#[derive(Clone, Debug)]
+pub struct TrainedReader(Arc<Model>);
+
+impl TrainedReader {
+    /// Reads the file of a model.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none, `Unavailable` when it cannot be read, `Corrupt` when it is damaged or no reader,
+    /// `Unsupported` when a newer program made it.
+    pub fn open(path: &Path) -> Result<Self> {
+        Model::open(path).map(|model| Self(Arc::new(model)))
+    }
+
+    /// Returns the start of the hash of the file.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Reads a turn with the message before it. The same texts give the same answer on every machine with the same file.
+    ///
+    /// # Errors
+    /// `Internal` when the model does not run.
+    pub fn read(&self, text: &str, before: &str) -> Result<Reading> {
+        Reading::of(&self.0, text, before)
+    }
+}

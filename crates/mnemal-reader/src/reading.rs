@@ -1,0 +1,280 @@
+//! What the model reads in a turn, in words.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use mnemal_core::{Act, EntityKind, Result, Subject};
+
+use crate::model::{Answer, Details, Header, Model, Shown};
+use crate::words::Word;
+
+/// Probability below which a span is not looked at. The same number as in training.
+const LEAST: f32 = 0.02;
+/// Most spans of a turn that are looked at. The same number as in training.
+const MOST: usize = 32;
+/// What is left of the probability of a claim whose words another claim, of another predicate and likelier, takes too.
+/// Source: chosen on the validation part of the training data.
+const CLASH: f32 = 0.6;
+/// Words of the longest name of a subject. The same number as in training.
+const LONGEST_SUBJECT: usize = 4;
+/// Probability from which on a name counts. Source: chosen on the validation part of the training data.
+const LEAST_NAME: f32 = 0.5;
+
+/// What a model read in one turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Claims, the likeliest first.
+    pub claims: Vec<ReadClaim>,
+    /// Names, by place; they do not overlap.
+    pub names: Vec<ReadName>,
+    /// For each word of the turn, in bytes: the probability that it is not the speaker's own.
+    pub foreign: Vec<(Range<usize>, f32)>,
+    /// Kinds of feedback with their probabilities.
+    pub feedback: Vec<(String, f32)>,
+    /// How vexed the turn is, with probabilities that sum to 1.
+    pub levels: Vec<(String, f32)>,
+    /// How long a wish holds, with probabilities that sum to 1.
+    pub holds: Vec<(String, f32)>,
+    /// What the turn does to the statement before it, with probabilities that sum to 1.
+    pub relations: Vec<(String, f32)>,
+}
+
+/// A claim that a model read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadClaim {
+    /// What is said.
+    pub predicate: String,
+    /// Of whom.
+    pub subject: Subject,
+    /// In which sense.
+    pub act: Act,
+    /// Bytes of the value in the turn.
+    pub object: Range<usize>,
+    /// The probability that all of it is right, as the model sees it.
+    pub confidence: f32,
+    /// The probability that it is worth keeping.
+    pub worth: f32,
+}
+
+/// A name that a model read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadName {
+    /// Bytes of the turn.
+    pub span: Range<usize>,
+    /// What it names.
+    pub kind: EntityKind,
+    /// Its probability.
+    pub confidence: f32,
+}
+
+/// A span with what it was taken for.
+struct Spotted {
+    sort: usize,
+    first: usize,
+    last: usize,
+    p: f32,
+}
+
+impl Reading {
+    /// Reads a turn, with the message before it.
+    pub(crate) fn of(model: &Model, text: &str, before: &str) -> Result<Self> {
+        let Some((shown, answer)) = model.read(text, before)? else { return Ok(Self::default()) };
+        let header = &model.header;
+        let (mut claims, mut names) = (Vec::new(), Vec::new());
+        for spotted in spot(header, &shown, &answer) {
+            if spotted.sort < header.predicates.len() {
+                claims.push(spotted);
+            } else {
+                names.push(Spotted { sort: spotted.sort - header.predicates.len(), ..spotted });
+            }
+        }
+        claims.truncate(MOST);
+        names.truncate(MOST);
+        let asked: Vec<_> = claims.iter().map(|claim| (claim.first, claim.last, claim.sort)).collect();
+        let claims = if asked.is_empty() {
+            Vec::new()
+        } else {
+            let details = model.details(&shown, &answer, &asked)?;
+            put_together(header, text, before, &shown, &claims, &details)
+        };
+        let authors = header.authors.len();
+        let foreign = shown.turn.iter().zip(answer.author.chunks_exact(authors));
+        Ok(Self {
+            claims,
+            names: pick_names(header, &shown.turn, &names),
+            foreign: foreign.map(|(word, author)| (word.span.clone(), 1.0 - softmax(author)[0])).collect(),
+            feedback: header
+                .feedback
+                .iter()
+                .cloned()
+                .zip(answer.feedback.iter().map(|x| sigmoid(*x)))
+                .collect(),
+            levels: header.levels.iter().cloned().zip(softmax(&answer.level)).collect(),
+            holds: header.holds.iter().cloned().zip(softmax(&answer.hold)).collect(),
+            relations: header.relations.iter().cloned().zip(softmax(&answer.relation)).collect(),
+        })
+    }
+}
+
+/// Returns the likely spans, the likeliest first.
+fn spot(header: &Header, shown: &Shown, answer: &Answer) -> Vec<Spotted> {
+    let (wide, predicates) = (header.wide, header.predicates.len());
+    let sorts = predicates + header.kinds.len();
+    let mut found = Vec::new();
+    for (at, (scores, all)) in answer.spans.chunks_exact(2).zip(answer.sorts.chunks_exact(sorts)).enumerate()
+    {
+        let (first, last) = (at / wide, at / wide + at % wide);
+        let (claim, name) = (sigmoid(scores[0]), sigmoid(scores[1]));
+        if last >= shown.turn.len() || claim.max(name) <= LEAST {
+            continue;
+        }
+        let (of_claims, of_names) = all.split_at(predicates);
+        let likely = softmax(of_claims)
+            .into_iter()
+            .map(|p| p * claim)
+            .chain(softmax(of_names).into_iter().map(|p| p * name));
+        found.extend(likely.enumerate().filter(|(_, p)| *p > LEAST).map(|(sort, p)| Spotted {
+            sort,
+            first,
+            last,
+            p,
+        }));
+    }
+    found.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.first.cmp(&b.first)).then(a.last.cmp(&b.last)));
+    found
+}
+
+/// Makes claims of spans: those of one predicate that overlap are one claim, and add up.
+fn put_together(
+    header: &Header,
+    text: &str,
+    before: &str,
+    shown: &Shown,
+    spotted: &[Spotted],
+    details: &Details,
+) -> Vec<ReadClaim> {
+    struct Group {
+        at: usize,
+        act: usize,
+        p: f32,
+    }
+    let acts: Vec<Vec<f32>> = details.act.chunks_exact(header.acts.len()).map(softmax).collect();
+    let subjects: Vec<Vec<f32>> = details.subject.chunks_exact(3).map(softmax).collect();
+    let overlap = |a: &Spotted, b: &Spotted| a.first <= b.last && b.first <= a.last;
+    let mut groups: Vec<Group> = Vec::new();
+    for (at, one) in spotted.iter().enumerate() {
+        let act = acts.get(at).map_or(0, |acts| largest(acts));
+        let is_same = |group: &&mut Group| {
+            let other = &spotted[group.at];
+            other.sort == one.sort && group.act == act && overlap(other, one)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.p = (group.p + one.p).min(1.0),
+            None => groups.push(Group { at, act, p: one.p }),
+        }
+    }
+    let words = shown.places.len();
+    let claim = |group: &Group| {
+        let one = &spotted[group.at];
+        let is_taken = |other: &Group| {
+            let its = &spotted[other.at];
+            its.sort != one.sort && overlap(its, one) && other.p > group.p && group.p < 0.5
+        };
+        let sure = if groups.iter().any(is_taken) { CLASH } else { 1.0 };
+        let of = subjects.get(group.at)?;
+        let kind = largest(of);
+        let (subject, pointed) = if kind == 0 {
+            (Subject::Speaker, 1.0)
+        } else {
+            let row = group.at * words..(group.at + 1) * words;
+            let (window, p) = point(details.one.get(row.clone())?, details.two.get(row)?)?;
+            let name = named(text, before, shown, window)?;
+            let subject = if kind == 1 {
+                Subject::Relation { role: singular(&name.to_lowercase()), name: None }
+            } else {
+                Subject::Named(name)
+            };
+            (subject, p.sqrt())
+        };
+        let act = Act::from_name(header.acts.get(group.act)?)?;
+        Some(ReadClaim {
+            predicate: header.predicates.get(one.sort)?.clone(),
+            subject,
+            act,
+            object: shown.turn.get(one.first)?.span.start..shown.turn.get(one.last)?.span.end,
+            confidence: group.p * acts.get(group.at)?.get(group.act)? * of.get(kind)? * pointed * sure,
+            worth: sigmoid(*details.worth.get(group.at)?),
+        })
+    };
+    let mut claims: Vec<ReadClaim> = groups.iter().filter_map(claim).collect();
+    claims.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    claims
+}
+
+/// Returns the likeliest window of at most four words, with its probability.
+fn point(one: &[f32], two: &[f32]) -> Option<((usize, usize), f32)> {
+    let (one, two) = (softmax(one), softmax(two));
+    let windows = one.iter().enumerate().flat_map(|(first, p)| {
+        let ends = two.iter().enumerate().skip(first).take(LONGEST_SUBJECT);
+        ends.map(move |(last, q)| ((first, last), p * q))
+    });
+    windows.max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(Ordering::Equal))
+}
+
+/// Returns the words of a window, which stands in the message before or in the turn.
+fn named(text: &str, before: &str, shown: &Shown, (first, last): (usize, usize)) -> Option<String> {
+    let skip = shown.before.len();
+    let (text, words, first, last) = if last < skip {
+        (before, &shown.before, first, last)
+    } else {
+        (text, &shown.turn, first.checked_sub(skip)?, last - skip)
+    };
+    Some(text.get(words.get(first)?.span.start..words.get(last)?.span.end)?.to_owned())
+}
+
+/// Returns a role in the singular. Source: the irregular forms are those of the words for people.
+fn singular(role: &str) -> String {
+    match role {
+        "children" => "child".to_owned(),
+        "wives" => "wife".to_owned(),
+        "people" => "person".to_owned(),
+        "men" => "man".to_owned(),
+        "women" => "woman".to_owned(),
+        _ => role.strip_suffix("ies").map_or_else(|| role.to_owned(), |stem| format!("{stem}y")),
+    }
+}
+
+/// Returns names that do not overlap, by place.
+fn pick_names(header: &Header, words: &[Word], spotted: &[Spotted]) -> Vec<ReadName> {
+    let mut taken: Vec<&Spotted> = Vec::new();
+    for one in spotted.iter().filter(|one| one.p >= LEAST_NAME) {
+        if !taken.iter().any(|other| one.first <= other.last && other.first <= one.last) {
+            taken.push(one);
+        }
+    }
+    taken.sort_by_key(|one| one.first);
+    let name = |one: &Spotted| {
+        Some(ReadName {
+            span: words.get(one.first)?.span.start..words.get(one.last)?.span.end,
+            kind: EntityKind::from_name(header.kinds.get(one.sort)?)?,
+            confidence: one.p,
+        })
+    };
+    taken.into_iter().filter_map(name).collect()
+}
+
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+fn softmax(values: &[f32]) -> Vec<f32> {
+    let most = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers: Vec<f32> = values.iter().map(|x| (x - most).exp()).collect();
+    let sum: f32 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
+}
+
+fn largest(values: &[f32]) -> usize {
+    let most = values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    most.map_or(0, |(at, _)| at)
+}

@@ -1,0 +1,286 @@
+//! The rules and the model vote: what both say is a fact.
+
+use std::ops::Range;
+
+use mnemal_core::{
+    Act, Confidence, EventKind, ExtractedFact, Extraction, Extractor, Mention, Object, Predicate, Producer,
+    RuleId, Span, Subject, Utterance,
+};
+use mnemal_extract::{RuleExtractor, admit};
+
+use crate::TrainedReader;
+use crate::reading::{ReadClaim, ReadName, Reading};
+
+/// Counts up with every change of how votes are counted.
+const VERSION: u32 = 1;
+/// The rule of claims that the model alone makes.
+const READER: &str = "reader";
+/// Probability from which on the model stands by a claim of the rules. Source: chosen on the validation part of the
+/// training data.
+const STANDS_BY: f32 = 0.5;
+/// Below it the model is against a claim of the rules. Source: as above.
+const AGAINST: f32 = 0.1;
+/// Probability from which on a claim of the model alone is a candidate. Source: as above.
+const ALONE: f32 = 0.5;
+/// Probability of other people's words from which on the model alone claims nothing of them. Source: own choice.
+const FOREIGN: f32 = 0.5;
+/// How likely a claim is right that both make, that the rules make and the model is against, and that the model alone makes.
+/// Source: the right ones on the validation part of the training data, rounded down.
+const BOTH: f32 = 0.9;
+const DISPUTED: f32 = 0.6;
+const CANDIDATE: f32 = 0.6;
+
+/// Reads by rule and with a model. A claim that both make is a fact; one that the rules alone make is at most a candidate
+/// where the model is against it; one that the model alone makes is a candidate, held against the gates of the rules. Each
+/// keeps its words, so that receipts point at them.
+#[derive(Clone, Debug)]
+pub struct VotingExtractor {
+    rules: RuleExtractor,
+    reader: TrainedReader,
+}
+
+impl VotingExtractor {
+    /// Lets these rules and this model vote.
+    pub fn new(rules: RuleExtractor, reader: TrainedReader) -> Self {
+        Self { rules, reader }
+    }
+}
+
+impl Extractor for VotingExtractor {
+    /// Names both, so that another model reads what was read anew.
+    fn producer(&self) -> Producer {
+        let rules = self.rules.producer();
+        Producer {
+            id: format!("{} + reader {}", rules.id, self.reader.name()),
+            version: rules.version + VERSION,
+        }
+    }
+
+    fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
+        let mut extraction = self.rules.extract(utterance);
+        let said = utterance.event.kept().filter(|said| matches!(said.kind, EventKind::UserMessage));
+        let is_skipped = extraction.remarks.iter().any(|remark| remark.starts_with("skipped: "));
+        let Some(said) = said.filter(|_| !is_skipped) else { return extraction };
+        let before = utterance.before.last().and_then(|event| event.kept());
+        let before = before
+            .filter(|before| before.session == said.session)
+            .map_or("", |before| before.content.as_str());
+        match self.reader.read(&said.content, before) {
+            Ok(reading) => vote(utterance, &mut extraction, &reading),
+            Err(error) => extraction.remarks.push(format!("reader: {error}")),
+        }
+        extraction
+    }
+}
+
+/// Counts the votes: what the rules claim is in `extraction`, what the model read in `reading`.
+fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &Reading) {
+    let Some(said) = utterance.event.kept() else { return };
+    for fact in &mut extraction.facts {
+        let votes = reading.claims.iter().filter(|claim| is_same(fact, claim)).map(|claim| claim.confidence);
+        let vote = votes.fold(0.0, f32::max);
+        let (predicate, words) = (fact.predicate.as_str(), &fact.object.text);
+        extraction.remarks.push(format!("reader: {predicate} \"{words}\" {vote:.2}"));
+        let rules = fact.confidence.get();
+        fact.confidence = Confidence::new(if vote >= STANDS_BY {
+            rules.max(BOTH)
+        } else if vote < AGAINST {
+            rules.min(DISPUTED)
+        } else {
+            rules
+        });
+    }
+    for claim in reading.claims.iter().filter(|claim| claim.confidence >= ALONE) {
+        let is_known = extraction.facts.iter().any(|fact| overlaps(&range(fact.object.span), &claim.object));
+        if is_known || reading.is_foreign(&claim.object) {
+            continue;
+        }
+        match alone(&said.content, claim).map(|fact| admit(utterance, fact)) {
+            Some(Ok(fact)) => extraction.facts.push(fact),
+            Some(Err(why)) => extraction.remarks.push(format!("reader: {} dropped: {why}", claim.predicate)),
+            None => {}
+        }
+    }
+    extraction.facts.sort_by_key(|fact| fact.span.start);
+    take_names(&said.content, &reading.names, &mut extraction.mentions);
+}
+
+impl Reading {
+    /// Says whether most words of a place are not the speaker's own.
+    fn is_foreign(&self, place: &Range<usize>) -> bool {
+        let inside: Vec<f32> =
+            self.foreign.iter().filter(|(word, _)| overlaps(word, place)).map(|(_, p)| *p).collect();
+        let foreign = inside.iter().filter(|p| **p > FOREIGN).count();
+        foreign * 2 > inside.len()
+    }
+}
+
+/// Says whether the model makes a claim of the rules: the same of the same, in the same sense, in the same words.
+fn is_same(fact: &ExtractedFact, claim: &ReadClaim) -> bool {
+    let of = match (&fact.subject, &claim.subject) {
+        (Subject::Speaker, Subject::Speaker) => true,
+        (Subject::Relation { role, name }, Subject::Relation { role: other, .. }) => {
+            let singular = |role: &str| role.trim_end_matches('s').to_lowercase();
+            singular(role) == singular(other)
+                || name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(other))
+        }
+        (Subject::Relation { name: Some(name), .. } | Subject::Named(name), Subject::Named(other)) => {
+            name.eq_ignore_ascii_case(other)
+        }
+        _ => false,
+    };
+    let act = fact.act == claim.act || fact.act.is_of_past() && claim.act == Act::End;
+    of && act
+        && fact.predicate.as_str() == claim.predicate
+        && overlaps(&range(fact.object.span), &claim.object)
+}
+
+/// Makes a claim of the model alone.
+fn alone(text: &str, claim: &ReadClaim) -> Option<ExtractedFact> {
+    let span = span(&claim.object)?;
+    let predicate = Predicate::new(claim.predicate.as_str()).ok()?;
+    let words = text.get(claim.object.clone())?;
+    let object = Object { text: words.to_owned(), key: words.to_lowercase(), kind: None, topic: None, span };
+    Some(ExtractedFact {
+        rule: RuleId::new(READER).ok()?,
+        object,
+        act: claim.act,
+        confidence: Confidence::new(CANDIDATE.max(claim.confidence.min(0.79))),
+        ..ExtractedFact::of_model(predicate, claim.subject.clone(), (words, span), span)
+    })
+}
+
+/// Takes the model's names where the rules have none.
+fn take_names(text: &str, names: &[ReadName], mentions: &mut Vec<Mention>) {
+    for read in names {
+        let is_known = mentions.iter().any(|known| overlaps(&range(known.span), &read.span));
+        if let (false, Some(words), Some(span)) = (is_known, text.get(read.span.clone()), span(&read.span)) {
+            let name = words.to_owned();
+            mentions.push(Mention { name, kind: read.kind, span, is_another: false, kind_word: None });
+        }
+    }
+    mentions.sort_by_key(|mention| mention.span);
+}
+
+fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}
+
+fn span(range: &Range<usize>) -> Option<Span> {
+    Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use mnemal_core::{
+        Body, ChannelId, EntityKind, Event, EventId, Gazetteer, Metadata, NewEvent, Origin, Seq, SessionId,
+        Timestamp, Zone,
+    };
+
+    use super::*;
+
+    fn event(text: &str) -> Event {
+        let origin = Origin::UserDirect;
+        let said = NewEvent {
+            kind: EventKind::UserMessage,
+            content: text.to_owned(),
+            session: SessionId::new("s").unwrap(),
+            channel: ChannelId::new("c").unwrap(),
+            parent: None,
+            speaker: None,
+            user: None,
+            agent: None,
+            occurred_at: Timestamp::EPOCH,
+            zone: Zone::utc(),
+            origin,
+            idempotency_key: None,
+            metadata: Metadata::new(),
+        };
+        Event {
+            id: EventId(1),
+            seq: Seq(1),
+            recorded_at: Timestamp::EPOCH,
+            role: said.kind.role(),
+            trust: origin.trust(),
+            level: origin.level(),
+            quarantined: None,
+            echo: Vec::new(),
+            body: Body::Kept(Box::new(said)),
+        }
+    }
+
+    fn claim(text: &str, predicate: &str, object: &str, confidence: f32) -> ReadClaim {
+        let start = text.find(object).unwrap();
+        ReadClaim {
+            predicate: predicate.to_owned(),
+            subject: Subject::Speaker,
+            act: Act::Assert,
+            object: start..start + object.len(),
+            confidence,
+            worth: 1.0,
+        }
+    }
+
+    /// What the votes make of a text that the rules read too, as predicate, object and whether it counts as a fact.
+    fn votes(text: &str, reading: &Reading) -> Vec<(String, String, bool)> {
+        let (event, known) = (event(text), Gazetteer::default());
+        let utterance = Utterance { event: &event, before: &[], known: &known };
+        let mut extraction = RuleExtractor::new().extract(&utterance);
+        vote(&utterance, &mut extraction, reading);
+        let line = |fact: &ExtractedFact| {
+            let is_fact = fact.confidence >= Confidence::ACTIVE;
+            (fact.predicate.as_str().to_owned(), fact.object.text.clone(), is_fact)
+        };
+        extraction.facts.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_both_claim_is_a_fact_and_what_the_model_is_against_is_none() {
+        let text = "I'm allergic to cashews.";
+        let line = |is_fact| vec![("allergic_to".to_owned(), "cashews".to_owned(), is_fact)];
+        let agreed =
+            Reading { claims: vec![claim(text, "allergic_to", "cashews", 0.9)], ..Reading::default() };
+        assert_eq!(votes(text, &agreed), line(true));
+        assert_eq!(votes(text, &Reading::default()), line(false));
+        // Of somebody else is another claim.
+        let mut other = claim(text, "allergic_to", "cashews", 0.9);
+        other.subject = Subject::Relation { role: "sister".to_owned(), name: None };
+        assert_eq!(votes(text, &Reading { claims: vec![other], ..Reading::default() }), line(false));
+    }
+
+    #[test]
+    fn what_the_model_alone_claims_is_a_candidate_where_the_gates_let_it_pass() {
+        let alone = |text: &str, p| {
+            votes(text, &Reading { claims: vec![claim(text, "owns", "harmonium", p)], ..Reading::default() })
+        };
+        let candidate = vec![("owns".to_owned(), "harmonium".to_owned(), false)];
+        assert_eq!(alone("My evenings belong to the harmonium.", 0.8), candidate);
+        assert!(alone("My evenings belong to the harmonium.", 0.3).is_empty());
+        assert!(alone("Do my evenings belong to the harmonium?", 0.9).is_empty());
+    }
+
+    #[test]
+    fn of_words_that_are_not_the_speakers_own_the_model_claims_nothing() {
+        let text = "My evenings belong to the harmonium.";
+        let claims = vec![claim(text, "owns", "harmonium", 0.9)];
+        let foreign = vec![(25..34, 0.8)];
+        assert!(votes(text, &Reading { claims: claims.clone(), foreign, ..Reading::default() }).is_empty());
+        let foreign = vec![(25..34, 0.2)];
+        assert_eq!(votes(text, &Reading { claims, foreign, ..Reading::default() }).len(), 1);
+    }
+
+    #[test]
+    fn names_of_the_model_stand_beside_those_of_the_rules() {
+        let text = "Zsömle ate the parcel.";
+        let read = ReadName { span: 0..7, kind: EntityKind::Animal, confidence: 0.9 };
+        let mut mentions = Vec::new();
+        take_names(text, std::slice::from_ref(&read), &mut mentions);
+        assert_eq!((mentions.len(), mentions[0].name.as_str()), (1, "Zsömle"));
+        take_names(text, &[read], &mut mentions);
+        assert_eq!(mentions.len(), 1, "the same place is taken");
+    }
+}
