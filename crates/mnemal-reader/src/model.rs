@@ -167,6 +167,10 @@ impl Model {
         let table = section(header.sections.words)?.to_vec();
         let (read, claims) =
             (section(header.sections.read)?.to_vec(), section(header.sections.claims)?.to_vec());
+        let lists = [&header.predicates, &header.kinds, &header.acts, &header.authors];
+        if lists.into_iter().any(Vec::is_empty) {
+            return Err(corrupt("the reader does not say what it reads"));
+        }
         if table.len() != count * (header.size + 4) || header.wide == 0 {
             return Err(corrupt("the reader has not one vector a piece"));
         }

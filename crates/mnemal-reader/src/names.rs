@@ -45,7 +45,7 @@ impl Names {
         for at in 0..folded.len() {
             for end in at + 1..=folded.len().min(at + LONGEST) {
                 let found = folded.get(at..end).map_or(0, |parts| self.of(parts));
-                bits[at..end].iter_mut().for_each(|bits| *bits |= found);
+                bits.iter_mut().take(end).skip(at).for_each(|bits| *bits |= found);
             }
         }
         bits
@@ -53,7 +53,11 @@ impl Names {
 
     fn of(&self, parts: &[&str]) -> u8 {
         let key = hash(parts);
-        self.0.binary_search_by_key(&key, |row| row.0).map_or(0, |at| self.0[at].1)
+        self.0
+            .binary_search_by_key(&key, |row| row.0)
+            .ok()
+            .and_then(|at| self.0.get(at))
+            .map_or(0, |row| row.1)
     }
 }
 

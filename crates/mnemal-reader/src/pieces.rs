@@ -48,27 +48,27 @@ impl Pieces {
         let ends: Vec<usize> = marked.char_indices().map(|(at, _)| at).chain([marked.len()]).collect();
         // For each place: the best sum up to it, where its last piece begins, and that piece.
         let mut best: Vec<(f32, usize, i32)> = vec![(0.0, 0, UNKNOWN)];
-        for end in 1..ends.len() {
-            let mut found = (f32::NEG_INFINITY, end - 1, UNKNOWN);
-            for start in end.saturating_sub(self.longest)..end {
-                let piece = marked.get(ends[start]..ends[end]).unwrap_or_default();
+        for (end, to) in ends.iter().enumerate().skip(1) {
+            let first = end.saturating_sub(self.longest);
+            let starts = ends.iter().zip(&best).enumerate().take(end).skip(first);
+            let cuts = starts.filter_map(|(start, (from, (sum, ..)))| {
+                let piece = marked.get(*from..*to).unwrap_or_default();
                 let (id, score) = match self.ids.get(piece) {
                     Some(known) => *known,
                     None if end - start == 1 => (UNKNOWN, self.least),
-                    None => continue,
+                    None => return None,
                 };
-                let sum = best[start].0 + score;
-                if sum > found.0 {
-                    found = (sum, start, id);
-                }
-            }
-            best.push(found);
+                Some((sum + score, start, id))
+            });
+            // The first of equals, as in training.
+            let found = cuts.reduce(|best, cut| if cut.0 > best.0 { cut } else { best });
+            best.push(found.unwrap_or((f32::NEG_INFINITY, end - 1, UNKNOWN)));
         }
         let mut pieces = Vec::new();
-        let mut at = ends.len() - 1;
-        while at > 0 {
-            pieces.push(best[at].2);
-            at = best[at].1;
+        let mut at = best.len() - 1;
+        while let Some((_, start, id)) = best.get(at).filter(|_| at > 0) {
+            pieces.push(*id);
+            at = *start;
         }
         pieces.reverse();
         pieces.truncate(MOST_PIECES);

@@ -95,14 +95,18 @@ impl Reading {
             Vec::new()
         } else {
             let details = model.details(&shown, &answer, &asked)?;
-            put_together(header, text, before, &shown, &claims, &details)
+            put_together(&Turn { header, text, before, shown: &shown }, &claims, &details)
         };
         let authors = header.authors.len();
         let foreign = shown.turn.iter().zip(answer.author.chunks_exact(authors));
         Ok(Self {
             claims,
             names: pick_names(header, &shown.turn, &names),
-            foreign: foreign.map(|(word, author)| (word.span.clone(), 1.0 - softmax(author)[0])).collect(),
+            foreign: foreign
+                .map(|(word, author)| {
+                    (word.span.clone(), 1.0 - softmax(author).first().copied().unwrap_or(1.0))
+                })
+                .collect(),
             feedback: header
                 .feedback
                 .iter()
@@ -124,7 +128,8 @@ fn spot(header: &Header, shown: &Shown, answer: &Answer) -> Vec<Spotted> {
     for (at, (scores, all)) in answer.spans.chunks_exact(2).zip(answer.sorts.chunks_exact(sorts)).enumerate()
     {
         let (first, last) = (at / wide, at / wide + at % wide);
-        let (claim, name) = (sigmoid(scores[0]), sigmoid(scores[1]));
+        let &[claim, name] = scores else { continue };
+        let (claim, name) = (sigmoid(claim), sigmoid(name));
         if last >= shown.turn.len() || claim.max(name) <= LEAST {
             continue;
         }
@@ -144,40 +149,42 @@ fn spot(header: &Header, shown: &Shown, answer: &Answer) -> Vec<Spotted> {
     found
 }
 
+/// A turn with the message before it, as they were read.
+struct Turn<'t> {
+    header: &'t Header,
+    text: &'t str,
+    before: &'t str,
+    shown: &'t Shown,
+}
+
 /// Makes claims of spans: those of one predicate that overlap are one claim, and add up.
-fn put_together(
-    header: &Header,
-    text: &str,
-    before: &str,
-    shown: &Shown,
-    spotted: &[Spotted],
-    details: &Details,
-) -> Vec<ReadClaim> {
-    struct Group {
+fn put_together(turn: &Turn<'_>, spotted: &[Spotted], details: &Details) -> Vec<ReadClaim> {
+    struct Group<'s> {
         at: usize,
+        one: &'s Spotted,
         act: usize,
         p: f32,
     }
+    let Turn { header, shown, .. } = turn;
     let acts: Vec<Vec<f32>> = details.act.chunks_exact(header.acts.len()).map(softmax).collect();
     let subjects: Vec<Vec<f32>> = details.subject.chunks_exact(3).map(softmax).collect();
     let overlap = |a: &Spotted, b: &Spotted| a.first <= b.last && b.first <= a.last;
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for (at, one) in spotted.iter().enumerate() {
         let act = acts.get(at).map_or(0, |acts| largest(acts));
-        let is_same = |group: &&mut Group| {
-            let other = &spotted[group.at];
-            other.sort == one.sort && group.act == act && overlap(other, one)
+        let is_same = |group: &&mut Group<'_>| {
+            group.one.sort == one.sort && group.act == act && overlap(group.one, one)
         };
         match groups.iter_mut().find(is_same) {
             Some(group) => group.p = (group.p + one.p).min(1.0),
-            None => groups.push(Group { at, act, p: one.p }),
+            None => groups.push(Group { at, one, act, p: one.p }),
         }
     }
     let words = shown.places.len();
-    let claim = |group: &Group| {
-        let one = &spotted[group.at];
-        let is_taken = |other: &Group| {
-            let its = &spotted[other.at];
+    let claim = |group: &Group<'_>| {
+        let one = group.one;
+        let is_taken = |other: &Group<'_>| {
+            let its = other.one;
             its.sort != one.sort && overlap(its, one) && other.p > group.p && group.p < 0.5
         };
         let sure = if groups.iter().any(is_taken) { CLASH } else { 1.0 };
@@ -188,7 +195,7 @@ fn put_together(
         } else {
             let row = group.at * words..(group.at + 1) * words;
             let (window, p) = point(details.one.get(row.clone())?, details.two.get(row)?)?;
-            let name = named(text, before, shown, window)?;
+            let name = named(turn, window)?;
             let subject = if kind == 1 {
                 Subject::Relation { role: singular(&name.to_lowercase()), name: None }
             } else {
@@ -222,12 +229,12 @@ fn point(one: &[f32], two: &[f32]) -> Option<((usize, usize), f32)> {
 }
 
 /// Returns the words of a window, which stands in the message before or in the turn.
-fn named(text: &str, before: &str, shown: &Shown, (first, last): (usize, usize)) -> Option<String> {
-    let skip = shown.before.len();
+fn named(turn: &Turn<'_>, (first, last): (usize, usize)) -> Option<String> {
+    let skip = turn.shown.before.len();
     let (text, words, first, last) = if last < skip {
-        (before, &shown.before, first, last)
+        (turn.before, &turn.shown.before, first, last)
     } else {
-        (text, &shown.turn, first.checked_sub(skip)?, last - skip)
+        (turn.text, &turn.shown.turn, first.checked_sub(skip)?, last - skip)
     };
     Some(text.get(words.get(first)?.span.start..words.get(last)?.span.end)?.to_owned())
 }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn shapes(text: &str) -> Vec<(&str, Shape)> {
-        words(text).into_iter().map(|word| (&text[word.span], word.shape)).collect()
+        words(text).into_iter().map(|word| (text.get(word.span).unwrap(), word.shape)).collect()
     }
 
     #[test]

@@ -52,7 +52,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("regex", &["mnemal-extract"]),
     ("reqwest", &["mnemal-providers"]),
     ("rmcp", &["mnemal-server"]),
-    ("rten", &["mnemal-providers"]),
+    ("rten", &["mnemal-providers", "mnemal-reader"]),
     ("rust-stemmers", &["mnemal-text"]),
     ("rustls-native-certs", &["mnemal-providers"]),
     ("schemars", &["mnemal-server"]),
@@ -89,6 +89,8 @@ pub(super) const SERIALISING: &[&str] = &[
     "mnemal-cli",
     "mnemal-events",
     "mnemal-providers",
+    // The header of the file of a model.
+    "mnemal-reader",
     "mnemal-server",
     "mnemal-store",
     "xtask",
