@@ -24,7 +24,7 @@ const BUILD: &[&str] = &[
     "--quiet",
     "--workspace",
     "--features",
-    "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/tokens-exact",
+    "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact",
     "--no-run",
     "--test",
     "mcp",
