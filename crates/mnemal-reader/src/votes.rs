@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use mnemal_core::{
-    Act, Confidence, EventKind, ExtractedFact, Extraction, Extractor, Mention, Object, Predicate, Producer,
-    RuleId, Span, Subject, Utterance,
+    Act, Confidence, EventKind, ExtractedFact, Extraction, Extractor, Mention, NewEvent, Object, Predicate,
+    Producer, RuleId, Span, Subject, Utterance,
 };
 use mnemal_extract::{RuleExtractor, admit};
 
@@ -61,16 +61,24 @@ impl Extractor for VotingExtractor {
         let said = utterance.event.kept().filter(|said| matches!(said.kind, EventKind::UserMessage));
         let is_skipped = extraction.remarks.iter().any(|remark| remark.starts_with("skipped: "));
         let Some(said) = said.filter(|_| !is_skipped) else { return extraction };
-        let before = utterance.before.last().and_then(|event| event.kept());
-        let before = before
-            .filter(|before| before.session == said.session)
-            .map_or("", |before| before.content.as_str());
-        match self.reader.read(&said.content, before) {
+        match self.reader.read(&said.content, message_before(said, utterance)) {
             Ok(reading) => vote(utterance, &mut extraction, &reading),
             Err(error) => extraction.remarks.push(format!("reader: {error}")),
         }
         extraction
     }
+}
+
+/// Returns what somebody else said right before in the same conversation; empty where nobody did.
+fn message_before<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> &'u str {
+    let before =
+        utterance.before.last().filter(|event| event.quarantined.is_none()).and_then(|event| event.kept());
+    let is_said = |before: &&NewEvent| {
+        let is_message = matches!(before.kind, EventKind::UserMessage | EventKind::AssistantMessage);
+        let is_own = before.kind == said.kind && before.speaker == said.speaker;
+        is_message && !is_own && before.session == said.session
+    };
+    before.filter(is_said).map_or("", |before| before.content.as_str())
 }
 
 /// Counts the votes: what the rules claim is in `extraction`, what the model read in `reading`.
@@ -271,6 +279,25 @@ mod tests {
         assert!(votes(text, &Reading { claims: claims.clone(), foreign, ..Reading::default() }).is_empty());
         let foreign = vec![(25..34, 0.2)];
         assert_eq!(votes(text, &Reading { claims, foreign, ..Reading::default() }).len(), 1);
+    }
+
+    #[test]
+    fn what_somebody_else_said_right_before_is_read_and_what_one_said_oneself_is_not() {
+        let (said, known) = (event("In Porto."), Gazetteer::default());
+        let mut before = [event("Where do you live?")];
+        let read = |before: &[Event]| {
+            let utterance = Utterance { event: &said, before, known: &known };
+            message_before(said.kept().unwrap(), &utterance).to_owned()
+        };
+        assert_eq!((read(&[]), read(&before)), (String::new(), String::new()));
+        if let Body::Kept(own) = &mut before[0].body {
+            own.kind = EventKind::AssistantMessage;
+        }
+        assert_eq!(read(&before), "Where do you live?");
+        if let Body::Kept(own) = &mut before[0].body {
+            own.session = SessionId::new("another").unwrap();
+        }
+        assert_eq!(read(&before), "");
     }
 
     #[test]
