@@ -21,7 +21,7 @@ use crate::names::mentions;
 use crate::word::Word;
 
 /// Counts up with every change of packs or code that changes what is found.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 /// Words of the longest text that is read. Source: EXTRACTION 4.0.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that are surely more than the most words. Source: own choice, 20 a word.

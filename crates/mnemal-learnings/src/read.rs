@@ -29,7 +29,7 @@ pub(crate) use self::pattern::{orders, stored_pattern};
 /// Who makes what is learnt from messages, for the rows and their ids.
 const PRODUCER: &str = "learnings/told";
 /// Counts up with every change of what is read in the same messages.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Positions of the log before a message in which the message that it answers is looked for.
 ///
 /// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.

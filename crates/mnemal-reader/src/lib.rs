@@ -37,7 +37,9 @@ impl TrainedReader {
         &self.0.name
     }
 
-    /// Reads a turn with the message before it. The same texts give the same answer on every machine with the same file.
+    /// Reads a turn with the message before it: of a long turn the beginning, of the message its end.
+    ///
+    /// The same texts give the same answer on one machine. On another processor sums may differ in their last digits.
     ///
     /// # Errors
     /// `Internal` when the model does not run.

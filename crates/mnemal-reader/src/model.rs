@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, Result};
-use rten::{Model as Graph, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
+use rten::{Model as RtenModel, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
 use serde::Deserialize;
@@ -62,8 +62,8 @@ pub(crate) struct Model {
     names: Names,
     /// A scale and as many values as the model is wide, for each piece.
     table: Vec<u8>,
-    read: Port,
-    claims: Port,
+    read: OnnxGraph,
+    claims: OnnxGraph,
     /// One thread: what remembers must not take all processors of its host.
     pool: Arc<ThreadPool>,
 }
@@ -75,14 +75,14 @@ impl std::fmt::Debug for Model {
 }
 
 /// A graph with the places of its inputs and outputs, in the order in which they are given and taken.
-struct Port {
-    graph: Graph,
+struct OnnxGraph {
+    graph: RtenModel,
     inputs: Vec<NodeId>,
     outputs: Vec<NodeId>,
 }
 
 /// A turn as the model sees it.
-pub(crate) struct Shown {
+pub(crate) struct EncodedTurn {
     /// Words of the message before.
     pub(crate) before: Vec<Word>,
     /// Words of the turn.
@@ -176,9 +176,9 @@ impl Model {
         }
         let inputs = ["word", "kind", "shape", "lists", "starts", "ends", "turn_mask"];
         let outputs = ["h", "spans", "sorts", "feedback", "level", "hold", "relation", "author"];
-        let read = Port::load(read, &inputs, &outputs)?;
+        let read = OnnxGraph::load(read, &inputs, &outputs)?;
         let inputs = ["h", "first", "final", "predicate", "word_first", "word_final"];
-        let claims = Port::load(claims, &inputs, &["act", "subject", "worth", "one", "two"])?;
+        let claims = OnnxGraph::load(claims, &inputs, &["act", "subject", "worth", "one", "two"])?;
         let pool = Arc::new(ThreadPool::with_num_threads(1));
         let name = blake3::hash(bytes).to_hex().chars().take(SHOWN).collect();
         Ok(Self {
@@ -197,7 +197,7 @@ impl Model {
     ///
     /// # Errors
     /// `Internal` when the model does not run.
-    pub(crate) fn read(&self, text: &str, before: &str) -> Result<Option<(Shown, Answer)>> {
+    pub(crate) fn read(&self, text: &str, before: &str) -> Result<Option<(EncodedTurn, Answer)>> {
         let mut input = Input::default();
         let [begin, end, _] = self.header.marks;
         input.mark(begin, 0);
@@ -208,7 +208,7 @@ impl Model {
         if turn.is_empty() {
             return Ok(None);
         }
-        let shown = Shown { places: std::mem::take(&mut input.places), before, turn };
+        let shown = EncodedTurn { places: std::mem::take(&mut input.places), before, turn };
         let own = shown.places.get(shown.before.len()..).unwrap_or_default();
         let (starts, ends): (Vec<i32>, Vec<i32>) = own.iter().copied().unzip();
         let size = input.ids.len();
@@ -251,7 +251,7 @@ impl Model {
     /// `Internal` when the model does not run.
     pub(crate) fn details(
         &self,
-        shown: &Shown,
+        shown: &EncodedTurn,
         answer: &Answer,
         claims: &[(usize, usize, usize)],
     ) -> Result<Details> {
@@ -338,7 +338,7 @@ impl Input {
     }
 }
 
-impl Port {
+impl OnnxGraph {
     fn load(bytes: Vec<u8>, inputs: &[&str], outputs: &[&str]) -> Result<Self> {
         let load = || {
             let mut options = ModelOptions::with_all_ops();

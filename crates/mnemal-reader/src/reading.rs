@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use mnemal_core::{Act, EntityKind, Result, Subject};
 
-use crate::model::{Answer, Details, Header, Model, Shown};
+use crate::model::{Answer, Details, EncodedTurn, Header, Model};
 use crate::words::Word;
 
 /// Probability below which a span is not looked at. The same number as in training.
@@ -13,11 +13,11 @@ const LEAST: f32 = 0.02;
 /// Most spans of a turn that are looked at. The same number as in training.
 const MOST: usize = 32;
 /// What is left of the probability of a claim whose words another claim, of another predicate and likelier, takes too.
-/// Source: chosen on the validation part of the training data.
+/// Source: own choice.
 const CLASH: f32 = 0.6;
 /// Words of the longest name of a subject. The same number as in training.
 const LONGEST_SUBJECT: usize = 4;
-/// Probability from which on a name counts. Source: chosen on the validation part of the training data.
+/// Probability from which on a name counts. Source: own choice, more likely than not.
 const LEAST_NAME: f32 = 0.5;
 
 /// What a model read in one turn.
@@ -67,8 +67,8 @@ pub struct ReadName {
     pub confidence: f32,
 }
 
-/// A span with what it was taken for.
-struct Spotted {
+/// A span with the predicate of a claim or the kind of a name, and how likely it is.
+struct SpanScore {
     sort: usize,
     first: usize,
     last: usize,
@@ -81,11 +81,11 @@ impl Reading {
         let Some((shown, answer)) = model.read(text, before)? else { return Ok(Self::default()) };
         let header = &model.header;
         let (mut claims, mut names) = (Vec::new(), Vec::new());
-        for spotted in spot(header, &shown, &answer) {
-            if spotted.sort < header.predicates.len() {
-                claims.push(spotted);
+        for scored in spot(header, &shown, &answer) {
+            if scored.sort < header.predicates.len() {
+                claims.push(scored);
             } else {
-                names.push(Spotted { sort: spotted.sort - header.predicates.len(), ..spotted });
+                names.push(SpanScore { sort: scored.sort - header.predicates.len(), ..scored });
             }
         }
         claims.truncate(MOST);
@@ -121,7 +121,7 @@ impl Reading {
 }
 
 /// Returns the likely spans, the likeliest first.
-fn spot(header: &Header, shown: &Shown, answer: &Answer) -> Vec<Spotted> {
+fn spot(header: &Header, shown: &EncodedTurn, answer: &Answer) -> Vec<SpanScore> {
     let (wide, predicates) = (header.wide, header.predicates.len());
     let sorts = predicates + header.kinds.len();
     let mut found = Vec::new();
@@ -138,7 +138,7 @@ fn spot(header: &Header, shown: &Shown, answer: &Answer) -> Vec<Spotted> {
             .into_iter()
             .map(|p| p * claim)
             .chain(softmax(of_names).into_iter().map(|p| p * name));
-        found.extend(likely.enumerate().filter(|(_, p)| *p > LEAST).map(|(sort, p)| Spotted {
+        found.extend(likely.enumerate().filter(|(_, p)| *p > LEAST).map(|(sort, p)| SpanScore {
             sort,
             first,
             last,
@@ -154,23 +154,23 @@ struct Turn<'t> {
     header: &'t Header,
     text: &'t str,
     before: &'t str,
-    shown: &'t Shown,
+    shown: &'t EncodedTurn,
 }
 
 /// Makes claims of spans: those of one predicate that overlap are one claim, and add up.
-fn put_together(turn: &Turn<'_>, spotted: &[Spotted], details: &Details) -> Vec<ReadClaim> {
+fn put_together(turn: &Turn<'_>, scored: &[SpanScore], details: &Details) -> Vec<ReadClaim> {
     struct Group<'s> {
         at: usize,
-        one: &'s Spotted,
+        one: &'s SpanScore,
         act: usize,
         p: f32,
     }
     let Turn { header, shown, .. } = turn;
     let acts: Vec<Vec<f32>> = details.act.chunks_exact(header.acts.len()).map(softmax).collect();
     let subjects: Vec<Vec<f32>> = details.subject.chunks_exact(3).map(softmax).collect();
-    let overlap = |a: &Spotted, b: &Spotted| a.first <= b.last && b.first <= a.last;
+    let overlap = |a: &SpanScore, b: &SpanScore| a.first <= b.last && b.first <= a.last;
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (at, one) in spotted.iter().enumerate() {
+    for (at, one) in scored.iter().enumerate() {
         let act = acts.get(at).map_or(0, |acts| largest(acts));
         let is_same = |group: &&mut Group<'_>| {
             group.one.sort == one.sort && group.act == act && overlap(group.one, one)
@@ -252,15 +252,15 @@ fn singular(role: &str) -> String {
 }
 
 /// Returns names that do not overlap, by place.
-fn pick_names(header: &Header, words: &[Word], spotted: &[Spotted]) -> Vec<ReadName> {
-    let mut taken: Vec<&Spotted> = Vec::new();
-    for one in spotted.iter().filter(|one| one.p >= LEAST_NAME) {
+fn pick_names(header: &Header, words: &[Word], scored: &[SpanScore]) -> Vec<ReadName> {
+    let mut taken: Vec<&SpanScore> = Vec::new();
+    for one in scored.iter().filter(|one| one.p >= LEAST_NAME) {
         if !taken.iter().any(|other| one.first <= other.last && other.first <= one.last) {
             taken.push(one);
         }
     }
     taken.sort_by_key(|one| one.first);
-    let name = |one: &Spotted| {
+    let name = |one: &SpanScore| {
         Some(ReadName {
             span: words.get(one.first)?.span.start..words.get(one.last)?.span.end,
             kind: EntityKind::from_name(header.kinds.get(one.sort)?)?,

@@ -1,8 +1,8 @@
 """Checks files of labelled turns and counts what they hold.
 
-usage: check.py FILE…        prints each fault with its line, then the counts; exits with 1 if there is a fault
+usage: check.py FILE…        prints each fault with its line, turns that are nearly the same, then the counts; exits with 1 if there is a fault
 """
-import collections, json, re, sys
+import collections, itertools, json, re, sys
 
 PREDICATES = """name pronouns birthday age comes_from lives_in timezone speaks contact works_at role works_on studies studies_at
 skill uses setting partner relative knows pet member_of owns health allergic_to diet likes dislikes prefers favourite habit goal
@@ -14,6 +14,9 @@ RELATIONS = "ended changed holds retracted".split()
 LEVELS = "casual mild very".split()
 AUTHORS = "odpm"
 ACTS = "end plan negative".split()
+
+
+ALIKE = 0.6     # share of their runs of three words from which on two turns are nearly the same
 
 
 class Fault(Exception):
@@ -184,8 +187,21 @@ def finish(turn):
     return turn
 
 
+def alike(turns):
+    """Pairs of places whose turns share most of their runs of three words; `turns` are (place, text), turns below six words left out."""
+    runs, by_run = {}, collections.defaultdict(list)
+    for place, text in turns:
+        words = re.findall(r"[\u4e00-\u9fff]|\w+", text.lower())
+        if len(words) >= 6:
+            runs[place] = {tuple(words[at:at + 3]) for at in range(len(words) - 2)}
+            for run in runs[place]:
+                by_run[run].append(place)
+    shared = collections.Counter(pair for places in by_run.values() if len(places) < 40 for pair in itertools.combinations(places, 2))
+    return [pair for pair, count in shared.items() if count >= ALIKE * len(runs[pair[0]] | runs[pair[1]])]
+
+
 def main():
-    count, counts, predicates, seen = 0, collections.Counter(), collections.Counter(), {}
+    count, counts, predicates, seen, turns = 0, collections.Counter(), collections.Counter(), {}, []
     for path in sys.argv[1:]:
         faults = []
         for turn in read(path, faults):
@@ -200,9 +216,12 @@ def main():
             if len(key) > 12 and key in seen:
                 faults.append((turn["line"], f"the same turn stands at {seen[key]}"))
             seen[key] = f"{path}:{turn['line']}"
+            turns.append((seen[key], turn["text"]))
         for number, words in faults:
             print(f"{path}:{number}: {words}")
         count += len(faults)
+    for one, other in alike(turns):
+        print(f"nearly the same: {one} and {other}")
     print(json.dumps(counts))
     print(json.dumps(dict(predicates.most_common())))
     sys.exit(bool(count))

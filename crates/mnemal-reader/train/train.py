@@ -1,7 +1,7 @@
 """Trains a reader: one encoder, and heads for claims, names, feedback, whose words they are, and what a turn ends.
 
 usage: train.py DATA.json BASE.npz OUT 'JOB as JSON'
-A job is {name, seed, epochs, …}; see DEFAULTS. With `teachers` (names of files OUT/NAME.soft.npz) it also learns what they say.
+A job is {name, seed, epochs, …}; see DEFAULTS.
 Embeddings of pieces stay as they are: many are in no turn that is trained on.
 """
 import json, math, random, sys, time

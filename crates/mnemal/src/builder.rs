@@ -34,6 +34,7 @@ use crate::embedding::{Local, Tried};
 use crate::engine::{Engine, Parts, Wired};
 use crate::guard::Guarded;
 use crate::past;
+use crate::reader::SharedReader;
 use crate::served::Served;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, SummaryBy, Tokenizer};
 use crate::user::{UserGraphs, UserSource};
@@ -52,6 +53,7 @@ pub struct Builder {
     stores: Option<Stores>,
     embedder: Option<Arc<dyn Embedder>>,
     local: Local,
+    reader: SharedReader,
     reranker: Slot<dyn Reranker>,
     background: Option<Arc<dyn BackgroundEmbedder>>,
     model: Option<Arc<dyn LanguageModel>>,
@@ -95,6 +97,7 @@ impl Default for Builder {
             stores: None,
             embedder: None,
             local: Local::default(),
+            reader: SharedReader::default(),
             reranker: Slot::Empty,
             background: None,
             model: None,
@@ -213,6 +216,7 @@ impl Builder {
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self.local = Local::default();
+        self.reader = SharedReader::default();
         self
     }
 
@@ -447,7 +451,7 @@ impl Builder {
         if settings.reader.is_empty() {
             Ok(Arc::new(rules))
         } else {
-            self.local.voting(&settings.reader, rules)
+            self.reader.extractor(&settings.reader, rules)
         }
     }
 

@@ -37,6 +37,7 @@ mod portrait;
 mod quality;
 mod quote;
 mod read_state;
+mod reader;
 mod rebuild;
 #[cfg(feature = "sqlite")]
 mod recover;

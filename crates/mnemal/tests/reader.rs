@@ -16,12 +16,11 @@ mod tests {
 
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../mnemal-reader/tests/data/tiny.mnrd");
         let memory = build(file).unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()));
-        let said = memory.log(Message::user("I live in Oslo.")).await.unwrap().value.id;
-        let read = memory.extract(said).await.unwrap();
-        assert!(
-            read.remarks.iter().any(|remark| remark.starts_with("reader: lives_in \"Oslo\"")),
-            "{read:?}"
-        );
+        let said = memory.log(Message::user("I live in Oslo.")).await.unwrap();
+        assert!(said.gaps.is_empty());
+        assert!(memory.graph().await.unwrap().gaps.is_empty());
+        let by = memory.engine().graph_state().await.unwrap().edition.producer.unwrap().id;
+        assert!(by.contains("extract/rules + reader "), "{by}");
     }
 
     #[cfg(feature = "reader")]

@@ -644,7 +644,7 @@ mod tests {
     fn a_description_is_one_breath_and_says_when_not() {
         for tool in Tool::full().chain(Tool::CLASSIC).chain([Tool::Search, Tool::Fetch]) {
             let (_, description) = words(tool);
-            // Source: own default. Clients of the official memory server compare its lists of tools word by word; it says more of one.
+            // Source: own default. The official memory server says more of one of its own, and its test compares the words.
             let most = if tool == Tool::CreateEntities { 400 } else { 300 };
             assert!(description.len() <= most, "{tool:?}: {}", description.len());
         }

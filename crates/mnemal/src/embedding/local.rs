@@ -1,20 +1,15 @@
-//! The models in process that the settings name.
+//! The embedder in process that the settings name.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mnemal_core::{Embedder, Extractor, Result, Slot};
-use mnemal_extract::RuleExtractor;
+use mnemal_core::{Embedder, Result, Slot};
 
 use crate::settings::EmbeddingSettings;
 
-/// The embedder and the trained reader of these settings once they were opened; all clones of a builder share them, because
-/// a transformer takes a fifth of a second to open and more memory than a thousand spaces.
+/// The embedder of these settings once it was opened; all clones of a builder share it, because a transformer takes a fifth
+/// of a second to open and more memory than a thousand spaces.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Local {
-    embedder: Arc<Mutex<Option<Arc<dyn Embedder>>>>,
-    #[cfg(feature = "reader")]
-    reader: Arc<Mutex<Option<mnemal_reader::TrainedReader>>>,
-}
+pub(crate) struct Local(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
 
 impl Local {
     /// Returns the embedder, opening it the first time: the built-in table, unless the settings name a transformer.
@@ -22,7 +17,7 @@ impl Local {
     /// # Errors
     /// `Unsupported` when this build has no transformers; else as the file of the transformer is read.
     pub(crate) fn embedder(&self, settings: &EmbeddingSettings) -> Result<Slot<dyn Embedder>> {
-        let mut opened = self.embedder.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() {
             *opened = match settings.model.as_str() {
                 "" => built_in(),
@@ -30,33 +25,6 @@ impl Local {
             };
         }
         Ok(opened.clone().map_or(Slot::Empty, Slot::Filled))
-    }
-
-    /// Returns what lets the rules and the trained reader in a file vote, opening it the first time.
-    ///
-    /// # Errors
-    /// `Unsupported` when this build has no trained reader; else as its file is read.
-    #[cfg(feature = "reader")]
-    pub(crate) fn voting(&self, file: &str, rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
-        use mnemal_reader::{TrainedReader, VotingExtractor};
-
-        let mut opened = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let reader = match opened.clone() {
-            Some(reader) => reader,
-            None => TrainedReader::open(std::path::Path::new(file))?,
-        };
-        *opened = Some(reader.clone());
-        Ok(Arc::new(VotingExtractor::new(rules, reader)))
-    }
-
-    /// As above, in a build without.
-    #[cfg(not(feature = "reader"))]
-    pub(crate) fn voting(&self, file: &str, _rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
-        use mnemal_core::{Error, ErrorKind};
-
-        let what =
-            format!("extract.reader is {file:?}, and this build has no trained reader (feature `reader`)");
-        Err(Error::new(ErrorKind::Unsupported, what))
     }
 }
 

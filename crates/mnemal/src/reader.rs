@@ -1,0 +1,43 @@
+//! The trained reader that the settings name.
+
+use std::sync::Arc;
+
+use mnemal_core::{Extractor, Result};
+use mnemal_extract::RuleExtractor;
+
+/// The trained reader of these settings once it was opened; all clones of a builder share it, because it takes more memory
+/// than a thousand spaces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedReader(
+    #[cfg(feature = "reader")] Arc<std::sync::Mutex<Option<mnemal_reader::TrainedReader>>>,
+);
+
+impl SharedReader {
+    /// Returns the extractor that lets the rules and the reader in a file vote, opening the file the first time.
+    ///
+    /// # Errors
+    /// `Unsupported` when this build has no trained reader; else as its file is read.
+    #[cfg(feature = "reader")]
+    pub(crate) fn extractor(&self, file: &str, rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
+        use mnemal_reader::{TrainedReader, VotingExtractor};
+
+        let mut opened = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let reader = match opened.take() {
+            Some(reader) => reader,
+            None => TrainedReader::open(std::path::Path::new(file))?,
+        };
+        *opened = Some(reader.clone());
+        Ok(Arc::new(VotingExtractor::new(rules, reader)))
+    }
+
+    /// As above, in a build without.
+    #[cfg(not(feature = "reader"))]
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    pub(crate) fn extractor(&self, file: &str, _rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
+        use mnemal_core::{Error, ErrorKind};
+
+        let what =
+            format!("extract.reader is {file:?}, and this build has no trained reader (feature `reader`)");
+        Err(Error::new(ErrorKind::Unsupported, what))
+    }
+}
