@@ -36,6 +36,9 @@ pub struct Entity {
     pub ties: Vec<Tie>,
     /// Events in which it was named or described, as far as they were read for it; never empty.
     pub sources: Vec<EventId>,
+    /// Notes and other decisions that name it, where nothing else ever did; empty for one that was named otherwise. It is gone
+    /// when all of them were taken back.
+    pub decisions: Vec<NamedBy>,
     /// Belief time from which it was known; `recorded_at` of its event.
     pub created_at: Timestamp,
     /// What made it.
@@ -43,6 +46,12 @@ pub struct Entity {
 }
 
 impl Entity {
+    /// Whether it is known at a belief time: it was named by then, and not by decisions alone that were taken back by then.
+    pub fn is_known_at(&self, belief: Timestamp) -> bool {
+        let is_left = |by: &NamedBy| by.expired_at.is_none_or(|end| belief < end);
+        self.created_at <= belief && (self.decisions.is_empty() || self.decisions.iter().any(is_left))
+    }
+
     /// Returns what it is taken for as of a belief time, if for anything else.
     pub fn joined_at(&self, belief: Timestamp) -> Option<EntityId> {
         let holds = |joined: &&Joined| {
@@ -50,6 +59,15 @@ impl Entity {
         };
         self.joined.iter().rev().find(holds).map(|joined| joined.into)
     }
+}
+
+/// A decision that names an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedBy {
+    /// The decision.
+    pub decision: EventId,
+    /// Belief time at which it was taken back.
+    pub expired_at: Option<Timestamp>,
 }
 
 /// A name of an entity.

@@ -53,8 +53,8 @@ pub use crate::forget::{Forget, Remnant, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::graph::{
     Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,
-    FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, Reason, Says, Superseded, Support, Tie, Value,
-    facts_as_of, sort_facts, strongest_facts,
+    FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, NamedBy, Reason, Says, Superseded, Support,
+    Tie, Value, facts_as_of, sort_facts, strongest_facts,
 };
 pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{

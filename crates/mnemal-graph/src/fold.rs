@@ -190,6 +190,7 @@ impl Fold {
         let mut moved = self.displaced(&pending.shift.from);
         if let Some(decision) = pending.undone {
             self.names.unchoose(decision, said);
+            self.names.untell(decision, said);
             moved.append(&mut self.resting_on(pending));
         }
         let decided =

@@ -215,13 +215,13 @@ impl Graph {
         Ok(found.into_iter().map(|entity| as_known(entity, as_of.belief)).collect())
     }
 
-    /// Returns every entity that stands for itself at the belief time, by name.
+    /// Returns every entity that stands for itself at the belief time, by name; none that only notes name which were taken back.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn all(&self, filter: &EntityFilter, as_of: AsOf) -> Result<Vec<Entity>> {
         let mut all = self.store.entities(filter).await?;
-        all.retain(|entity| entity.created_at <= as_of.belief && entity.joined_at(as_of.belief).is_none());
+        all.retain(|entity| entity.is_known_at(as_of.belief) && entity.joined_at(as_of.belief).is_none());
         let mut all = own(all.into_iter().map(|entity| as_known(entity, as_of.belief)).collect());
         all.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
         Ok(all)

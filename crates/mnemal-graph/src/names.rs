@@ -1,6 +1,7 @@
 //! Who and what is known by which name: the index that resolution looks into.
 
 mod chosen;
+mod decided;
 mod ties;
 
 use std::cell::OnceCell;
@@ -127,7 +128,8 @@ impl Names {
 
     /// Returns those that stand for themselves, by id.
     pub(crate) fn wholes(&self) -> impl Iterator<Item = &Entity> {
-        self.entities.values().filter(|entity| entity.joined_at(Timestamp::MAX).is_none())
+        let is_whole = |entity: &&Entity| entity.joined_at(Timestamp::MAX).is_none();
+        self.entities.values().filter(is_whole).filter(|entity| entity.is_known_at(Timestamp::MAX))
     }
 
     /// Returns the names by their forms.
@@ -295,7 +297,7 @@ impl Names {
             && self.rows_of(one).all(|one| self.rows_of(other).all(|other| fits(one, other)))
     }
 
-    /// Makes an entity, or finds the one that is made alike; `name` is what it is called.
+    /// Makes an entity, or finds the one that is made alike, also one whose decisions were taken back; `name` is what it is called.
     pub(crate) fn make(&mut self, key: &str, said_kind: EntityKind, shown: &str, said: Said<'_>) -> EntityId {
         let id = EntityId(named_id("entity", &[kind::class(said_kind), key]));
         if let Entry::Vacant(place) = self.entities.entry(id) {
@@ -311,10 +313,14 @@ impl Names {
                 joined: Vec::new(),
                 ties: Vec::new(),
                 sources: vec![said.event.id],
+                decisions: said.decision().into_iter().collect(),
                 created_at: said.event.recorded_at,
                 producer: said.producer.clone(),
             });
             self.changed.insert(id);
+        } else if self.is_taken_back(id) {
+            self.tell(id, said);
+            self.index(id);
         }
         id
     }
@@ -370,8 +376,11 @@ impl Names {
         self.index(id);
     }
 
+    /// Makes an entity findable by its names and roles. Nobody is found by what was taken back.
     fn index(&mut self, id: EntityId) {
-        let Some(entity) = self.entities.get(&id) else { return };
+        let Some(entity) = self.entities.get(&id).filter(|entity| entity.is_known_at(Timestamp::MAX)) else {
+            return;
+        };
         for joined in &entity.joined {
             self.members.entry(joined.into).or_default().insert(id);
         }

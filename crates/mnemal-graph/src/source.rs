@@ -325,6 +325,8 @@ impl ContextSource for GraphSource {
             return Ok(Degraded::whole(Vec::new()));
         }
         let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
+        // Before the facts are: another process may fold meanwhile, and then what it folds is in neither.
+        let read_to = self.store.cursor().await?;
         let owners = self.askers(request).await?;
         let ids =
             |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
@@ -355,8 +357,7 @@ impl ContextSource for GraphSource {
         let mut fragments = choice.fragments();
         fragments.extend(quoted);
         if let Some(extractor) = &self.extractor {
-            let stores = (self.store.as_ref(), self.events.as_ref());
-            let unread = unread(stores, extractor.as_ref(), request).await?;
+            let unread = unread((self.events.as_ref(), read_to), &known, extractor.as_ref(), request).await?;
             set_right(&mut fragments, &known, &unread);
             // A host that wants few lines asks on every prompt: there silence is better than what is not sure.
             if about.is_none() && request.lines.is_none() {

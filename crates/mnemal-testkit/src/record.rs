@@ -154,6 +154,7 @@ pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_a
         joined: Vec::new(),
         ties: Vec::new(),
         sources: vec![source],
+        decisions: Vec::new(),
         created_at,
         producer: Producer { id: "test".to_owned(), version: 1 },
     }

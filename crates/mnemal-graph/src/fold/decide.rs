@@ -48,6 +48,9 @@ impl Fold {
                 {
                     pending.renamed = Some((fact.subject, text.clone()));
                 }
+                for id in [Some(fact.subject), fact.object.entity()].into_iter().flatten() {
+                    self.names.tell(id, said);
+                }
                 pending.claims.push(decided(fact, event, kept));
                 pending.subjects.insert(self.names.canon(fact.subject));
             }
@@ -107,6 +110,7 @@ impl Fold {
             let Value::Literal { text, .. } = &claim.support.object else { continue };
             let (scene, said) = (Scene::default(), reading.said());
             if let Some(id) = resolve::named(&mut self.names, (text, kind), &self.company, &scene, said) {
+                self.names.tell(id, said);
                 claim.support.object = Value::Entity(id);
             }
         }

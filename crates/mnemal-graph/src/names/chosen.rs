@@ -1,5 +1,7 @@
 //! Names that a person chose: a decision gives one, its undo takes it away.
 
+use std::sync::Arc;
+
 use mnemal_core::{EntityId, EntityName, EventId};
 
 use super::{Names, Said, note, shown};
@@ -44,10 +46,15 @@ impl Names {
             is_changed = true;
         }
         if is_changed {
-            // What is looked up by name knows no way to take one out; an undo is rare.
-            let changed = std::mem::take(&mut self.changed);
-            *self = Self::from_rows(std::mem::take(&mut self.entities).into_values().collect());
-            self.changed = changed;
+            self.index_anew();
         }
+    }
+
+    /// Makes what is looked up by name anew, because it knows no way to take a name out; an undo is rare.
+    pub(super) fn index_anew(&mut self) {
+        let (changed, owner) = (std::mem::take(&mut self.changed), Arc::clone(&self.owner));
+        let rows = std::mem::take(&mut self.entities).into_values().collect();
+        *self = Self::from_rows(rows).of_owner(owner);
+        self.changed = changed;
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, Entity, EntityId, EntityKind, Fact, FactId, FactStatus, Fragment, Level, ScorePart, Section,
-    Timestamp, TokenCount,
+    Because, Entity, EntityId, EntityKind, EventId, Fact, FactId, FactStatus, Fragment, Level, ScorePart,
+    Section, Timestamp, TokenCount,
 };
 use mnemal_extract::predicate::{self, PredicateInfo};
 
@@ -77,6 +77,12 @@ impl Known {
     /// Returns the fact of this id, if it is among them.
     pub(super) fn fact(&self, id: FactId) -> Option<&Fact> {
         self.facts.iter().map(|read| read.fact.as_ref()).find(|fact| fact.id == id)
+    }
+
+    /// Whether a fact rests on what this event says.
+    pub(super) fn rests_on(&self, event: EventId) -> bool {
+        let mut supports = self.facts.iter().flat_map(|read| &read.fact.supports);
+        supports.any(|support| support.source.event == event)
     }
 
     /// Returns the places of the facts with which one stands on a line: the other values of its slot, where they are disputed.

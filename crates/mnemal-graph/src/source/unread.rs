@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mnemal_core::{
-    Act, Because, Confidence, ContextRequest, EntityKind, Event, EventFilter, EventStore, ExtractedFact,
-    Extractor, Fact, FactStatus, Fragment, Gazetteer, GraphStore, Level, OmittedReason, RecordRef, Result,
+    Act, Because, Confidence, ContextRequest, Cursor, EntityKind, Event, EventFilter, EventStore,
+    ExtractedFact, Extractor, Fact, FactStatus, Fragment, Gazetteer, Level, OmittedReason, RecordRef, Result,
     Role, Section, Speaker, Subject, Utterance, Within,
 };
 use mnemal_extract::predicate::{self, Cardinality};
@@ -29,13 +29,14 @@ pub(super) struct Unread {
     claims: Vec<ExtractedFact>,
 }
 
-/// Reads what the user said since the last fold, the newest first; nothing as of the past.
+/// Reads what the user said past the cursor that the graph had before its facts were read, the newest first; nothing as of the
+/// past.
 pub(super) async fn unread(
-    (graph, events): (&dyn GraphStore, &dyn EventStore),
+    (events, cursor): (&dyn EventStore, Cursor),
+    known: &Known,
     extractor: &dyn Extractor,
     request: &ContextRequest,
 ) -> Result<Vec<Unread>> {
-    let cursor = graph.cursor().await?;
     if !request.as_of.is_present() || events.head().await? <= cursor {
         return Ok(Vec::new());
     }
@@ -47,6 +48,8 @@ pub(super) async fn unread(
     };
     let turns = events.latest(&filter, TURNS).await?.into_iter();
     let new = turns.filter(|turn| turn.seq.0 > cursor.count() && turn.level == Level::User);
+    // The log is folded in order: on whatever a fact rests, that and all before it was folded meanwhile.
+    let new = new.take_while(|turn| !known.rests_on(turn.id));
     let read = |turn: Event| {
         let utterance = Utterance { event: &turn, before: &[], known: &Gazetteer::default() };
         // What it panics about becomes a dead letter when it is folded.

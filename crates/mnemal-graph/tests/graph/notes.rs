@@ -1,11 +1,12 @@
 //! Notes that somebody stored on purpose are read as what is said is, with whose they are.
 
 use mnemal_core::{
-    AsOf, Category, Decision, EventId, EventKind, FactStatus, Importance, LearningKind, Level, NoteKey,
-    Origin, Remember, Timestamp, Trust,
+    AsOf, Category, Decision, EntityFilter, EventId, EventKind, EventStore as _, FactStatus, Importance,
+    LearningKind, Level, NoteKey, Origin, Remember, Timestamp, Trust,
 };
 
-use crate::log::Life;
+use crate::decide::{ADD, about, words};
+use crate::log::{Life, now};
 
 /// Stores a note and folds it.
 fn note(life: &mut Life, origin: Origin, on: &str, key: Option<&str>, text: &str) -> EventId {
@@ -94,4 +95,63 @@ fn what_was_forgotten_of_a_note_is_in_no_row() {
     life.forget("2020-05-02", &[id]);
     assert_eq!(life.on("2021-01-01"), [] as [String; 0]);
     assert!(life.dump().entities.is_empty() && life.dump().mentions.is_empty(), "{:?}", life.dump());
+}
+
+/// Returns by which names somebody or something is known, now or when an event was recorded.
+fn known(life: &Life, as_of: Option<EventId>) -> Vec<String> {
+    let recorded = |event| now(life.store.get(&[event])).unwrap()[0].recorded_at;
+    let belief = as_of.map_or(Timestamp::MAX, recorded);
+    let all = now(life.graph().all(&EntityFilter::all(), AsOf { world: belief, belief })).unwrap();
+    all.into_iter().map(|entity| entity.name).collect()
+}
+
+#[test]
+fn whom_only_notes_name_goes_with_the_last_of_them() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "Ada likes tea");
+    let of_user = Origin::UserDirect;
+    let first = note(&mut life, of_user, "2020-05-02", None, "Edda_Lund lives_in Oslo:location");
+    let other = note(&mut life, of_user, "2020-05-03", None, "Edda_Lund likes tea");
+    assert_eq!(known(&life, None), ["Ada", "Edda Lund", "Oslo"]);
+    life.decide("2020-05-04", Decision::Undo { decision: first });
+    assert_eq!(known(&life, None), ["Ada", "Edda Lund"], "the other note names her too");
+    life.restart();
+    life.decide("2020-05-05", Decision::Undo { decision: other });
+    assert_eq!(known(&life, None), ["Ada"]);
+    assert_eq!(known(&life, Some(other)), ["Ada", "Edda Lund", "Oslo"], "as it was known then");
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows, "the log gives the same graph");
+
+    // A part of her name means nobody who was taken back; her whole name is hers again.
+    life.say("2020-05-06", "Edda likes chess");
+    assert_eq!(known(&life, None), ["Ada", "Edda"]);
+    life.say("2020-05-07", "Edda_Lund likes rain");
+    assert_eq!(known(&life, None), ["Ada", "Edda", "Edda Lund"]);
+    let again = note(&mut life, of_user, "2020-05-08", None, "Edda_Lund likes jazz");
+    life.decide("2020-05-09", Decision::Undo { decision: again });
+    assert_eq!(known(&life, None), ["Ada", "Edda", "Edda Lund"], "a turn names her");
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows);
+}
+
+#[test]
+fn whom_a_note_named_first_and_a_turn_later_stays() {
+    let mut life = Life::new();
+    let first = note(&mut life, Origin::UserDirect, "2020-05-02", None, "Edda_Lund lives_in Oslo:location");
+    life.say("2020-05-03", "Edda_Lund likes tea");
+    life.decide("2020-05-04", Decision::Undo { decision: first });
+    assert_eq!(known(&life, None), ["Edda Lund"]);
+    let rows = life.dump();
+    assert_eq!(life.rebuilt(), rows);
+}
+
+#[test]
+fn what_a_decided_fact_named_goes_with_it() {
+    let mut life = Life::new();
+    life.say("2020-05-01", "me likes tea");
+    let fact = about(&life, "lives_in", words("Bergen"), ADD);
+    let fact = life.decide("2020-05-02", fact);
+    assert!(known(&life, None).contains(&"Bergen".to_owned()), "{:?}", known(&life, None));
+    life.decide("2020-05-03", Decision::Undo { decision: fact });
+    assert!(!known(&life, None).contains(&"Bergen".to_owned()), "{:?}", known(&life, None));
 }

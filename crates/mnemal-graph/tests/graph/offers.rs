@@ -1,15 +1,20 @@
 //! What the graph offers for a context.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, ContextRequest, ContextSource as _, Fragment, Injected, Level, OmittedReason, Origin, RecordRef,
-    Section, SessionId, TokenCount, Trust, UserId, Within,
+    Advance, AsOf, ContextRequest, ContextSource as _, Cursor, DeadLetter, Edition, Entity, EntityFilter,
+    EntityId, Fact, FactFilter, Fragment, GraphDelta, GraphStore, Injected, Level, MentionFilter, MentionRow,
+    OmittedReason, Origin, Projection, Projector as _, RecordRef, Result, Section, SessionId, TokenCount,
+    Trust, UserId, Within,
 };
-use mnemal_graph::GraphSource;
+use mnemal_graph::{GraphProjector, GraphSource};
+use mnemal_testkit::{Fault, Faulty};
 
 use crate::decide::{ADD, about, words};
-use crate::log::{Life, Script, day, now};
+use crate::log::{Life, PLENTY, Script, day, now};
 
 fn request(query: &str) -> ContextRequest {
     ContextRequest {
@@ -29,7 +34,11 @@ fn request(query: &str) -> ContextRequest {
 }
 
 fn offered(life: &Life, request: &ContextRequest) -> Vec<Fragment> {
-    let source = GraphSource::new(life.store.clone(), life.store.clone()).with_extractor(Arc::new(Script));
+    offered_by(life, life.store.clone(), request)
+}
+
+fn offered_by(life: &Life, rows: Arc<dyn GraphStore>, request: &ContextRequest) -> Vec<Fragment> {
+    let source = GraphSource::new(rows, life.store.clone()).with_extractor(Arc::new(Script));
     let answer = now(source.fragments(request)).unwrap();
     assert_eq!(answer.gaps, []);
     answer.value
@@ -330,4 +339,92 @@ fn words_past_the_cursor_answer_what_is_asked_of_the_user_in_another_conversatio
         "what was said in the asking conversation is in its window"
     );
     assert_eq!(answers("Where does Anna live?", None), []);
+}
+
+/// Rows that another process folds right after some facts were read.
+#[derive(Debug)]
+struct Overtaken {
+    rows: Arc<dyn GraphStore>,
+    projector: GraphProjector,
+}
+
+#[async_trait]
+impl Projection<GraphDelta> for Overtaken {
+    async fn cursor(&self) -> Result<Cursor> {
+        self.rows.cursor().await
+    }
+
+    async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
+        self.rows.apply(delta, advance).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.rows.reset().await
+    }
+
+    async fn dead_letters(&self, limit: NonZeroUsize) -> Result<Vec<DeadLetter>> {
+        self.rows.dead_letters(limit).await
+    }
+}
+
+#[async_trait]
+impl GraphStore for Overtaken {
+    async fn edition(&self) -> Result<Edition> {
+        self.rows.edition().await
+    }
+
+    async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
+        self.rows.entities(filter).await
+    }
+
+    async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
+        let found = self.rows.facts(filter, as_of).await;
+        while self.projector.step(PLENTY).await?.behind > 0 {}
+        found
+    }
+
+    async fn strongest(&self, of: &[EntityId], most: NonZeroUsize, as_of: AsOf) -> Result<Vec<Fact>> {
+        self.rows.strongest(of, most, as_of).await
+    }
+
+    async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.rows.history(filter).await
+    }
+
+    async fn believed(&self, filter: &FactFilter) -> Result<Vec<Fact>> {
+        self.rows.believed(filter).await
+    }
+
+    async fn mentions(&self, filter: &MentionFilter) -> Result<Vec<MentionRow>> {
+        self.rows.mentions(filter).await
+    }
+}
+
+#[test]
+fn what_is_folded_while_a_question_is_answered_is_told_all_the_same() {
+    let mut life = Life::new();
+    life.say("2024-01-05", "me likes tea");
+    let entry = life.entry("2024-01-07", "before", "me lives_in Rome:location");
+    let moved = life.append(entry);
+    let rows: Arc<dyn GraphStore> = life.store.clone();
+    let projector = GraphProjector::new(life.store.clone(), Arc::clone(&rows), Arc::new(Script));
+    let rows = Arc::new(Overtaken { rows, projector });
+    let offered = offered_by(&life, rows, &request("Where do I live?"));
+    let told: Vec<_> = offered.iter().filter(|one| one.section == Section::Entity).collect();
+    assert_eq!(told.iter().map(|one| one.record).collect::<Vec<_>>(), [RecordRef::Event(moved)]);
+}
+
+#[test]
+fn words_that_were_folded_meanwhile_stand_once_and_what_they_replaced_does_not_withhold_them() {
+    let mut life = Life::new();
+    life.say_in("2024-01-05", "before", "me lives_in Lyon:location");
+    life.say_in("2024-01-07", "before", "me lives_in Rome:location");
+    // The cursor is that of before, the facts are those of now.
+    let rows: Arc<dyn GraphStore> = life.store.clone();
+    let rows = Arc::new(Faulty::new(rows, Fault::Stale));
+    let offered = offered_by(&life, rows, &request("Where do I live?"));
+    let shown: Vec<_> = offered.iter().filter(|one| one.withheld.is_none()).collect();
+    assert!(shown.iter().any(|one| one.text.contains("Rome")), "{shown:?}");
+    assert!(shown.iter().all(|one| matches!(one.record, RecordRef::Fact(_))), "{shown:?}");
+    assert!(offered.iter().all(|one| one.withheld.is_none()), "{offered:?}");
 }

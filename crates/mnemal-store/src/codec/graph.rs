@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use mnemal_core::{
     Act, Confidence, Entity, EntityId, EntityKind, EntityName, EventId, Fact, FactId, FactStatus, Grain,
-    Joined, Predicate, Producer, Reason, Result, RuleId, Says, SessionId, Source, Span, Speaker, Superseded,
-    Support, Tie, Timestamp, Value, WorldTime,
+    Joined, NamedBy, Predicate, Producer, Reason, Result, RuleId, Says, SessionId, Source, Span, Speaker,
+    Superseded, Support, Tie, Timestamp, Value, WorldTime,
 };
 
 use super::bytes::{Input, corrupt, put_id, put_length, put_share, put_small, put_text, put_varint, zigzag};
@@ -18,8 +18,10 @@ use super::{level, level_code, seal, unsealed};
 use crate::entry::{trust, trust_code};
 use crate::row::{known, named};
 
-/// Counts up with every change of the format.
-const VERSION: u8 = 1;
+/// Of the rows of facts; counts up with every change of the format.
+const FACT: u8 = 1;
+/// Of the rows of entities; the first had no decisions.
+const ENTITY: u8 = 2;
 /// Bytes that a support mostly stays below. Source: own measurement.
 const SUPPORT: usize = 64;
 /// Bytes that a row mostly stays below without its supports. Source: own measurement.
@@ -99,9 +101,9 @@ impl<'r> Output<'r> {
         put_small(&mut self.rest, producer.version);
     }
 
-    fn end(self) -> Vec<u8> {
+    fn end(self, version: u8) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.texts.len() + self.entities.len() + self.rest.len() + 16);
-        out.extend_from_slice(&[VERSION, 0, 0, 0, 0, 0, 0, 0, 0]);
+        out.extend_from_slice(&[version, 0, 0, 0, 0, 0, 0, 0, 0]);
         put_length(&mut out, self.called.texts.len());
         out.extend_from_slice(&self.texts);
         put_length(&mut out, self.called.entities.len());
@@ -142,7 +144,7 @@ pub(crate) fn encode_fact(fact: &Fact) -> Vec<u8> {
     for support in &fact.supports {
         put_support(&mut out, support, &mut before);
     }
-    out.end()
+    out.end(FACT)
 }
 
 fn put_value<'r>(out: &mut Output<'r>, value: &'r Value) {
@@ -224,9 +226,14 @@ pub(crate) fn encode_entity(entity: &Entity) -> Vec<u8> {
     for event in &entity.sources {
         out.id(event.0);
     }
+    put_length(&mut out.rest, entity.decisions.len());
+    for by in &entity.decisions {
+        out.id(by.decision.0);
+        out.opt_signed(by.expired_at.map(Timestamp::as_micros));
+    }
     out.signed(entity.created_at.as_micros());
     out.producer(&entity.producer);
-    out.end()
+    out.end(ENTITY)
 }
 
 /// A row that is being read.
@@ -237,8 +244,8 @@ struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    fn open(stored: &'a [u8], what: &str) -> Result<Self> {
-        let mut rest = unsealed(stored, VERSION, what)?;
+    fn open(stored: &'a [u8], version: u8, what: &str) -> Result<Self> {
+        let mut rest = unsealed(stored, version, what)?;
         let texts = rest.count(1)?;
         let texts = (0..texts).map(|_| rest.str()).collect::<Result<_>>()?;
         let entities = rest.count(size_of::<EntityId>())?;
@@ -331,7 +338,7 @@ fn time(micros: i64) -> Result<Timestamp> {
 /// # Errors
 /// `Corrupt` for everything that [`encode_fact`] does not write; never panics, never allocates more than the bytes call for.
 pub(crate) fn decode_fact(stored: &[u8]) -> Result<Fact> {
-    let mut stored = Stored::open(stored, "a fact")?;
+    let mut stored = Stored::open(stored, FACT, "a fact")?;
     let from = &mut stored;
     let id = FactId(from.rest.id()?);
     let subject = from.entity()?;
@@ -408,7 +415,8 @@ fn support(from: &mut Stored<'_>, before: &mut (i64, i64)) -> Result<Support> {
 /// # Errors
 /// As [`decode_fact`].
 pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
-    let mut stored = Stored::open(stored, "an entity")?;
+    let version = if stored.first() == Some(&1) { 1 } else { ENTITY };
+    let mut stored = Stored::open(stored, version, "an entity")?;
     let from = &mut stored;
     let id = EntityId(from.rest.id()?);
     let kind = known(EntityKind::from_name(from.text()?))?;
@@ -433,6 +441,9 @@ pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
         })
     })?;
     let sources = from.many(size_of::<EventId>(), Stored::event)?;
+    let named_by =
+        |from: &mut Stored<'_>| Ok(NamedBy { decision: from.event()?, expired_at: from.opt_time()? });
+    let decisions = if version == 1 { Vec::new() } else { from.many(17, named_by)? };
     let (created_at, producer) = (from.time()?, from.producer()?);
     from.end()?;
     Ok(Entity {
@@ -447,6 +458,7 @@ pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
         joined,
         ties,
         sources,
+        decisions,
         created_at,
         producer,
     })
@@ -570,6 +582,9 @@ mod tests {
             }],
             ties: vec![Tie { other: EntityId(9), says: Says::Merged, source: EventId(4), ordinal: 3 }],
             sources: vec![EventId(2), EventId(u128::MAX)],
+            decisions: [None, Some(at(11))]
+                .map(|expired_at| NamedBy { decision: EventId(2), expired_at })
+                .to_vec(),
             created_at: at(9),
             producer: Producer { id: "graph rules 8".to_owned(), version: 5 },
         }
@@ -598,6 +613,7 @@ mod tests {
             joined: Vec::new(),
             ties: Vec::new(),
             sources: Vec::new(),
+            decisions: Vec::new(),
             name: String::new(),
             ..an_entity()
         };
@@ -697,7 +713,19 @@ mod tests {
             one = EntityId(1),
             by = EventId(4),
         );
-        assert_eq!(read_entity(&entity)?, an_entity());
+        assert_eq!(read_entity(&entity)?, Entity { decisions: Vec::new(), ..an_entity() });
+        Ok(())
+    }
+
+    #[test]
+    fn entities_of_the_first_version_are_read() -> Result<()> {
+        let (_, entity) = bare();
+        let mut stored = encode_entity(&entity);
+        // Behind the decisions stand the time and the producer, of a byte each but for its version.
+        assert_eq!(stored.remove(stored.len() - 4), 0);
+        stored[0] = 1;
+        seal(&mut stored);
+        assert_eq!(decode_entity(&stored)?, entity);
         Ok(())
     }
 }

@@ -216,6 +216,7 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
         joined: row.joined.into_iter().map(joined).collect::<Result<_>>()?,
         ties: row.ties.into_iter().map(tie).collect::<Result<_>>()?,
         sources: row.sources.iter().map(|id| named(id.parse())).collect::<Result<_>>()?,
+        decisions: Vec::new(),
         created_at,
         producer: Producer { id: row.producer.0, version: row.producer.1 },
     })

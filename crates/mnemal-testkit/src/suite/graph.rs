@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Advance, AsOf, Cardinality, Cursor, DeadLetter, Difference, Edition, EntityFilter, EntityId, EntityKind,
-    ErrorKind, EventId, Fact, FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow,
+    ErrorKind, EventId, Fact, FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow, NamedBy,
     Predicate, Producer, Result, Ruling, Says, Seq, SessionId, Source, Span, Tie, Timestamp, Value, Within,
     WorldTime,
 };
@@ -49,6 +49,7 @@ fn small(event: EventId) -> Result<GraphDelta> {
     }
     oslo.kind_word = Some("municipality".to_owned());
     "a town".clone_into(&mut oslo.made_as);
+    oslo.decisions = [None, Some(at(8))].map(|expired_at| NamedBy { decision: event, expired_at }).to_vec();
     oslo.ties = [Says::Read, Says::Merged, Says::Split]
         .into_iter()
         .zip(1..)

@@ -1,0 +1,60 @@
+//! Names that decisions alone give, as notes do: who is taken back with the last of them is found by no name any more.
+
+use mnemal_core::{EntityId, EventId, EventKind, NamedBy, Timestamp};
+
+use super::{Names, Said, note};
+
+/// Most decisions that are kept of one entity; what more of them name stays. Source: own choice. A row is written over with each
+/// decision, and so many are no mistake that somebody takes back.
+const MOST: usize = 256;
+
+impl Said<'_> {
+    /// Returns this event as what names somebody, if it is a decision.
+    pub(super) fn decision(self) -> Option<NamedBy> {
+        let is_decision = matches!(self.event.kept()?.kind, EventKind::Decision(_));
+        is_decision.then_some(NamedBy { decision: self.event.id, expired_at: None })
+    }
+}
+
+impl Names {
+    /// Whether all that ever named an entity are decisions that were taken back.
+    pub(crate) fn is_taken_back(&self, id: EntityId) -> bool {
+        self.entities.get(&id).is_some_and(|entity| !entity.is_known_at(Timestamp::MAX))
+    }
+
+    /// Keeps that an event names an entity which decisions alone named so far.
+    pub(crate) fn tell(&mut self, id: EntityId, said: Said<'_>) {
+        let Some(entity) = self.entities.get_mut(&id).filter(|entity| !entity.decisions.is_empty()) else {
+            return;
+        };
+        match said.decision() {
+            Some(by) if entity.decisions.len() < MOST => {
+                if entity.decisions.iter().any(|known| known.decision == by.decision) {
+                    return;
+                }
+                entity.decisions.push(by);
+            }
+            _ => entity.decisions.clear(),
+        }
+        note(entity, said.event);
+        self.changed.insert(id);
+    }
+
+    /// Takes back that a decision names anybody.
+    pub(crate) fn untell(&mut self, decision: EventId, said: Said<'_>) {
+        let mut is_gone = false;
+        for entity in self.entities.values_mut() {
+            let mut named = entity.decisions.iter_mut();
+            let Some(by) = named.find(|by| by.decision == decision && by.expired_at.is_none()) else {
+                continue;
+            };
+            by.expired_at = Some(said.event.recorded_at);
+            note(entity, said.event);
+            self.changed.insert(entity.id);
+            is_gone |= !entity.is_known_at(Timestamp::MAX);
+        }
+        if is_gone {
+            self.index_anew();
+        }
+    }
+}
