@@ -101,6 +101,20 @@ impl Far {
         (head.get(9..12).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
     }
 
+    /// Waits until the graph has read what was said, so that two commands, one after the other, know the same.
+    fn wait_until_read(&self, space: &str) {
+        loop {
+            // Listing entities lets the graph catch up.
+            assert_eq!(self.there(&["-s", space, "entity", "list"]).0, 0);
+            let (_, status, err) = self.there(&["-s", space, "status", "--json"]);
+            let status: Value = serde_json::from_str(&status).expect(&err);
+            let layers = status["layers"].as_array().unwrap();
+            if layers.iter().any(|one| one["layer"] == json!("graph") && one["behind"] == json!(0)) {
+                return;
+            }
+        }
+    }
+
     /// Nothing was made where a server was asked.
     fn is_clean(&self) -> bool {
         std::fs::read_dir(self.here.path()).unwrap().next().is_none()
@@ -149,6 +163,7 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
         .write_all(br#"{"role": "user", "content": "The heron nests there"}"#)
         .unwrap();
     assert!(piped.wait_with_output().unwrap().status.success());
+    far.wait_until_read("demo");
 
     let lines: [&[&str]; 13] = [
         &["-s", "demo", "recall", "Lyon", "--json"],

@@ -48,6 +48,7 @@ fn entity(id: EntityId, kind: EntityKind, names: &[&str], at: usize) -> Entity {
         joined: Vec::new(),
         ties: Vec::new(),
         sources: vec![place(at)],
+        decisions: Vec::new(),
         created_at: noon(),
         producer: producer(),
     }
