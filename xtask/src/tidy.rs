@@ -7,6 +7,7 @@ mod graph;
 mod manifest;
 mod naming;
 mod numbers;
+mod requirements;
 mod sites;
 mod sql;
 mod workshop;
@@ -59,6 +60,7 @@ const RULES: &[(&str, Rule)] = &[
     ("suites", manifest::suite_of_each_crate),
     ("packages", manifest::package_count),
     ("essay", naming::document_of_each_file),
+    ("header", naming::header_of_each_file),
     ("names", naming::file_names),
     ("sql", sql::only_in_store),
     ("erasure", erasure::only_in_its_list),
@@ -70,7 +72,9 @@ const RULES: &[(&str, Rule)] = &[
     ("ignored", sites::no_ignored_tests),
     ("sleep", sites::no_sleeping_tests),
     ("adr", decisions::adr_numbers_and_index),
+    ("adr-length", decisions::adr_length),
     ("glossary", decisions::glossary),
+    ("requirements", requirements::cited_ids),
     ("workshop", workshop::words),
     ("benchmarks", page_of_benchmarks),
 ];

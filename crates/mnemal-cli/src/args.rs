@@ -10,6 +10,7 @@ mod help;
 mod ingest;
 mod memory;
 mod model;
+mod models;
 mod rebuild;
 mod serve;
 mod session;
@@ -32,6 +33,7 @@ pub(crate) use self::help::command;
 pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
 pub(crate) use self::model::Model;
+pub(crate) use self::models::Models;
 pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
@@ -183,6 +185,9 @@ pub(crate) enum Command {
     /// Say what the language model of the settings has cost, and whether it answers.
     #[command(subcommand)]
     Model(Model),
+    /// List, add and remove models that read beside the rules, without a network.
+    #[command(subcommand)]
+    Models(Models),
     /// Read conversations and memories of other programs from a file or a folder, each once.
     Import(Import),
     /// Read files: text, Markdown, JSON, CSV and, in a build for them, HTML, mail, DOCX, EPUB, PDF; each once.

@@ -27,6 +27,7 @@ mod mcp;
 mod memory;
 mod memory_tool;
 mod model;
+mod models;
 mod only_user;
 mod rebuild;
 mod recall;
@@ -218,6 +219,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Health(call) => health::run(&global, &call, output).await,
+        Command::Models(call) => models::run(&call, output),
         Command::Setup(call) => setup::run(&global, &call, output),
         // Answered in `main`, which waits for no hook longer than its deadline.
         Command::Hook(_) => Ok(0),

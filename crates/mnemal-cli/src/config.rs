@@ -28,6 +28,9 @@ const DEADLINES: [&str; 2] = ["part_deadline_ms", "catch_up_ms"];
 /// What a person waits for. Source: own choice, as long as one waits before asking again.
 const PATIENCE_MS: i64 = 10_000;
 
+/// The file of a trained reader that was added, in the folder of models.
+pub(crate) const READER: &str = "reader.mnrd";
+
 /// Whether spans hold texts. Source: the conventions of OpenTelemetry for generative AI.
 const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -91,6 +94,15 @@ fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     // Without a home directory a model is named by its own folder.
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {
         settings.embedding.models = models.display().to_string();
+    }
+    // A reader that was added is used, where this program can.
+    if let (true, true, Ok(models)) =
+        (cfg!(feature = "reader"), settings.extract.reader.is_empty(), place::models())
+    {
+        let added = models.join(READER);
+        if added.is_file() {
+            settings.extract.reader = added.display().to_string();
+        }
     }
     settings.telemetry.capture_content |=
         place::variable(CAPTURE_CONTENT).is_some_and(|value| value == "true");

@@ -42,7 +42,7 @@ pub(crate) fn through(
     output: &Output,
 ) -> Option<u8> {
     let url = named(global)?;
-    if matches!(command, Command::Setup(_) | Command::Demo | Command::Health(_)) {
+    if matches!(command, Command::Setup(_) | Command::Models(_) | Command::Demo | Command::Health(_)) {
         return None;
     }
     let answered = match asked(&url, global, command, arguments) {

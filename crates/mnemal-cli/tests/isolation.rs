@@ -133,9 +133,12 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("key revoke", None),
     ("key local", None),
     ("doctor", Some("")),
-    ("health", None), // asks a server about itself
-    ("hook", None),   // answers a client of the folder's own space; its tests are in hooks.rs
-    ("setup", None),  // changes the settings of a client
+    ("health", None),      // asks a server about itself
+    ("hook", None),        // answers a client of the folder's own space; its tests are in hooks.rs
+    ("models list", None), // files of this machine, which hold no words of a space
+    ("models add", None),
+    ("models remove", None),
+    ("setup", None), // changes the settings of a client
 ];
 
 /// How each tool is called.

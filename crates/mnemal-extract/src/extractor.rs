@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use mnemal_core::{
     Act, Decision, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer,
-    RuleId, Span, Subject, Support, Utterance, WorldTime, named_id,
+    RuleId, Span, Subject, Support, Utterance, When, WorldTime, named_id,
 };
 use mnemal_text::sentences;
 
@@ -18,6 +18,7 @@ use crate::clause::Reading;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::language::{Pack, language};
 use crate::names::mentions;
+use crate::slips::without_admissions;
 use crate::word::Word;
 
 /// Counts up with every change of packs or code that changes what is found.
@@ -28,6 +29,14 @@ const MOST_WORDS: usize = 2_000;
 const MOST_BYTES: usize = 40_000;
 /// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
 const MOST_COPIED: usize = 40;
+/// Returns `true` if a text is the word for a role in the language of the rule that found it, and nothing else: "Kinder".
+pub fn is_role_word(rule: &RuleId, text: &str) -> bool {
+    let code = rule.as_str().split('.').next().unwrap_or_default();
+    let rules = Pack::of(code).and_then(Pack::rules);
+    let is_role = |text: &str| rules.is_some_and(|rules| rules.subjects.is_role(text));
+    is_role(&text.to_lowercase()) || is_role(&mnemal_text::fold(text))
+}
+
 /// Own words that tell their language whatever stands beside them. Source: own choice, those of a sentence that does.
 const LEAST_TELLING: usize = 4;
 /// Words from which on a text can repeat itself. Source: own choice; a short one says a word twice.
@@ -91,7 +100,7 @@ impl RuleExtractor {
         if self.is_unweighed {
             claims = claims.unweighed();
         }
-        let all = sentences(text);
+        let all = without_admissions(text, sentences(text));
         let has_fence = text.contains(FENCE);
         let mut is_framed = false;
         let mut words_ahead: Option<(&Pack, usize, Vec<Word<'_>>)> = None;
@@ -371,16 +380,45 @@ fn times(said: &NewEvent, own: &str, rules: Option<&DateRules>) -> Vec<TimeSpan>
         span.start as usize..span.end as usize
     };
     let next = |of: &Dated| ahead.iter().find(|dated| dated.span() == of.span()).and_then(Dated::when);
+    let past = |dated: &Dated| {
+        let (past, future) = (dated.when()?, next(dated));
+        let may_be_ahead = past.start.is_none() || begins_from(own, &span(dated));
+        Some(future.filter(|future| may_be_ahead && is_nearer(future, &past, now)).unwrap_or(past))
+    };
     found
         .iter()
         .map(|dated| TimeSpan {
             span: span(dated),
-            past: dated.when(),
+            past: past(dated),
             future: next(dated),
             is_length: matches!(dated, Dated::Length { .. }),
             is_ahead: next(dated).and_then(|when| when.start).is_some_and(|start| start > now),
         })
         .collect()
+}
+
+/// Words before a day from which on something holds, be it past or to come. Source: own choice; "since" is of the past alone.
+const FROM: [&str; 9] =
+    ["from", "as of", "effective", "ab", "ab dem", "à partir du", "à compter du", "dès le", "a partir de"];
+
+/// Says whether such a word stands at the start of a time, or right before it.
+fn begins_from(text: &str, time: &Range<usize>) -> bool {
+    let lower = |part: Option<&str>| part.unwrap_or_default().trim().to_lowercase();
+    let (before, words) = (lower(text.get(..time.start)), lower(text.get(time.clone())));
+    let is_apart = |rest: Option<&str>, end: fn(&str) -> Option<char>| {
+        rest.is_some_and(|rest| end(rest).is_none_or(|sign| !sign.is_alphabetic()))
+    };
+    FROM.iter().any(|from| {
+        is_apart(before.strip_suffix(from), |rest| rest.chars().next_back())
+            || is_apart(words.strip_prefix(from), |rest| rest.chars().next())
+    })
+}
+
+/// Says whether the next time that words can mean is nearer to a moment than the last one: "until the end of March", said in
+/// February.
+fn is_nearer(future: &When, past: &When, now: WorldTime) -> bool {
+    let away = |when: &When| Some(when.start.or(when.end)?.as_seconds().abs_diff(now.as_seconds()));
+    away(future).zip(away(past)).is_some_and(|(future, past)| future < past)
 }
 
 #[cfg(test)]

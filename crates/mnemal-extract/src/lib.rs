@@ -33,6 +33,7 @@ mod screen_view;
 mod secrets;
 mod section;
 mod sieve;
+mod slips;
 pub mod synth;
 mod turn;
 mod user;
@@ -44,7 +45,7 @@ pub use authorship::{
     Author, OwnWords, RuleSegmenter, Segment, Segmenter, TurnText, foreign_remark, own_part,
 };
 pub use dates::{Anchor, DateRules, Dated, Lean, Wording, dates, number};
-pub use extractor::RuleExtractor;
+pub use extractor::{RuleExtractor, is_role_word};
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
     feedback_signals, only_states, requires_user_permission,
@@ -64,5 +65,6 @@ pub use program::program_elements;
 pub use question::{Question, Wh, question};
 pub use screen::{SCREEN_RULES, screen};
 pub use secrets::{Found, Mode, REDACTOR_VERSION, Redaction, SecretRules};
+pub use slips::admits_slip;
 pub use turn::{Marks, turn_marks};
 pub use user::concerns_user;

@@ -195,7 +195,8 @@ impl Fold {
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
-        let withdrawals = self.withdrawals(pending, reading);
+        let mut withdrawals = self.withdrawals(pending, reading);
+        withdrawals.extend(self.put_right(pending, reading));
         for claim in &pending.claims {
             self.held.meet(&claim.predicate);
         }

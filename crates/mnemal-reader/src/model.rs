@@ -15,7 +15,7 @@ use crate::pieces::Pieces;
 use crate::words::{Word, words};
 
 /// How a file begins.
-const MAGIC: &[u8] = b"MNRD1\n";
+const MAGIC: &[u8] = b"MNRD2\n";
 /// Largest file, in bytes. Source: own choice; the model has 20 million weights.
 const LARGEST: u64 = 256 << 20;
 /// Pieces of a turn, and of the end of the message before. The same numbers as in training.
@@ -25,6 +25,8 @@ const LONGEST_BEFORE: usize = 64;
 const SHOWN: usize = 12;
 /// Bits of the lists of names.
 const LISTS: usize = 8;
+/// Dimensions of a vector that share a scale. The same number as in the export.
+const GROUP: usize = 32;
 
 /// What a model says of itself.
 #[derive(Debug, Deserialize)]
@@ -60,7 +62,8 @@ pub(crate) struct Model {
     pub(crate) header: Header,
     pieces: Pieces,
     names: Names,
-    /// A scale and as many values as the model is wide, for each piece.
+    /// For each piece a row of [`row_bytes`]: its scale as f32, the share of it that each group of [`GROUP`] dimensions has, a
+    /// byte each, and the values of 4 bits, the first of two in the low half, 8 for nothing.
     table: Vec<u8>,
     read: OnnxGraph,
     claims: OnnxGraph,
@@ -171,7 +174,7 @@ impl Model {
         if lists.into_iter().any(Vec::is_empty) {
             return Err(corrupt("the reader does not say what it reads"));
         }
-        if table.len() != count * (header.size + 4) || header.wide == 0 {
+        if table.len() != count * row_bytes(header.size) || header.wide == 0 {
             return Err(corrupt("the reader has not one vector a piece"));
         }
         let inputs = ["word", "kind", "shape", "lists", "starts", "ends", "turn_mask"];
@@ -311,12 +314,21 @@ impl Model {
 
     /// Returns the vector of a piece.
     fn vector(&self, id: i32) -> impl Iterator<Item = f32> {
-        let size = self.header.size + 4;
-        let row = usize::try_from(id).ok().and_then(|at| self.table.get(at * size..(at + 1) * size));
-        let (scale, values) = row.and_then(|row| row.split_first_chunk::<4>()).unwrap_or((&[0; 4], &[]));
-        let scale = f32::from_le_bytes(*scale);
-        values.iter().map(move |value| f32::from(value.cast_signed()) * scale)
+        let (size, bytes) = (self.header.size, row_bytes(self.header.size));
+        let row = usize::try_from(id).ok().and_then(|at| self.table.get(at * bytes..(at + 1) * bytes));
+        let (scale, rest) = row.and_then(|row| row.split_first_chunk::<4>()).unwrap_or((&[0; 4], &[]));
+        let (shares, values) = rest.split_at(size.div_ceil(GROUP).min(rest.len()));
+        let scale = f32::from_le_bytes(*scale) / f32::from(u8::MAX);
+        let halves = values.iter().flat_map(|byte| [byte & 15, byte >> 4]).take(size);
+        let scales = shares.iter().map(move |share| f32::from(*share) * scale);
+        let scales = scales.flat_map(|scale| std::iter::repeat_n(scale, GROUP));
+        halves.zip(scales).map(|(value, scale)| (f32::from(value) - 8.0) * scale)
     }
+}
+
+/// Returns the bytes of one row of the table of vectors.
+fn row_bytes(size: usize) -> usize {
+    4 + size.div_ceil(GROUP) + size.div_ceil(2)
 }
 
 /// What the model is given, piece by piece.

@@ -65,7 +65,7 @@ mod tests {
     fn a_damaged_file_is_refused_and_a_missing_one_is_not_found() {
         let kind = |bytes: &[u8]| open(bytes).unwrap_err().kind();
         assert_eq!(kind(b""), ErrorKind::Corrupt);
-        assert_eq!(kind(b"MNRD1\n"), ErrorKind::Corrupt);
+        assert_eq!(kind(b"MNRD2\n"), ErrorKind::Corrupt);
         assert_eq!(kind(&TINY[..TINY.len() / 2]), ErrorKind::Corrupt);
         assert_eq!(kind(&TINY[..200]), ErrorKind::Corrupt);
         let mut other = TINY.to_vec();

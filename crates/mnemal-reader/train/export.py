@@ -1,8 +1,9 @@
 """Writes a trained reader as one file that the engine reads.
 
 usage: export.py DATA.json BASE NAME.pt OUT_FILE      BASE is the path of BASE.npz without its ending
-The file: "MNRD1\\n", the length of the header (u32), the header as JSON, then the sections that it names: `pieces` (a piece
-and its score a line), `words` (a scale as f32 and a value of one byte for each dimension, for each piece), `read` and `claims` (ONNX).
+The file: "MNRD2\\n", the length of the header (u32), the header as JSON, then the sections that it names: `pieces` (a piece
+and its score a line), `words` (for each piece a scale as f32, a byte with its share for each 32 dimensions, and the values of
+4 bits), `read` and `claims` (ONNX).
 """
 import hashlib, json, os, struct, sys, tempfile
 
@@ -12,6 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import train
+
+LONGEST = 312       # pieces of a turn, of the end of the message before, and three marks, rounded up
 
 
 class Read(nn.Module):
@@ -23,7 +26,7 @@ class Read(nn.Module):
 
     def forward(self, word, kind, shape, lists, starts, ends, turn_mask):
         r, e = self.reader, self.reader.encoder
-        x = e.norm(word + e.place.weight[:word.shape[1]][None] + e.kind(kind)) + r.shape(shape) + r.lists(lists)
+        x = e.norm(word + e.place.weight[:LONGEST][:word.shape[1]][None] + e.kind(kind)) + r.shape(shape) + r.lists(lists)
         for layer in e.layers:
             s, d = x.shape[1], e.hidden
             q, k, v = (t.view(1, s, layer.heads, d // layer.heads).transpose(1, 2) for t in layer.qkv(x).chunk(3, -1))
@@ -66,6 +69,18 @@ def onnx_of(module, sample, inputs, outputs, axes):
         return open(f"{folder}/b.onnx", "rb").read()
 
 
+def packed(row):
+    """A vector with 4 bits a value, to -7..7 of the largest of each 32."""
+    size, group = len(row), 32
+    groups = np.pad(row, (0, -size % group)).reshape(-1, group)
+    most = np.abs(groups).max(1)
+    scale = max(most.max() / 7, 1e-9)
+    shares = np.ceil(most / 7 / scale * 255).clip(1, 255)
+    values = np.rint(groups / (shares[:, None] / 255 * scale)).clip(-7, 7).astype(np.int64) + 8
+    values = np.pad(values.reshape(-1)[:size], (0, size % 2), constant_values=8)
+    return struct.pack("<f", scale) + shares.astype(np.uint8).tobytes() + (values[::2] | values[1::2] << 4).astype(np.uint8).tobytes()
+
+
 def main(data, base, model, out):
     saved = torch.load(model, map_location="cpu")
     job = train.DEFAULTS | saved["job"]
@@ -83,16 +98,14 @@ def main(data, base, model, out):
     names = ["h", "first", "final", "predicate", "word_first", "word_final"]
     axes = {"h": {0: "pieces"}, "first": {0: "claims"}, "final": {0: "claims"}, "predicate": {0: "claims"}, "word_first": {0: "words"}, "word_final": {0: "words"}}
     claims = onnx_of(Claims(reader), sample, names, ["act", "subject", "worth", "one", "two"], axes)
-    table = reader.encoder.word.weight.detach().numpy()
-    scale = np.abs(table).max(1).clip(1e-6) / 127
-    rows = b"".join(struct.pack("<f", s) + np.rint(row / s).astype(np.int8).tobytes() for row, s in zip(table, scale))
+    rows = b"".join(packed(row) for row in reader.encoder.word.weight.detach().numpy())
     lines = "\n".join(f"{piece[0]}\t{piece[1]}" if pieces["kind"] == "e5" else piece for piece in pieces["pieces"])
     sections = {"pieces": lines.encode(), "words": rows, "read": read, "claims": claims}
     header = {"tokenizer": pieces["kind"], "marks": data["marks"], "size": size, "wide": reader.wide} | {name: data[name] for name in ("predicates", "kinds", "acts", "feedback", "levels", "holds", "authors", "relations")}
     header["sections"] = {name: len(value) for name, value in sections.items()}
     header = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     with open(out, "wb") as file:
-        file.write(b"MNRD1\n" + struct.pack("<I", len(header)) + header)
+        file.write(b"MNRD2\n" + struct.pack("<I", len(header)) + header)
         for value in sections.values():
             file.write(value)
     print(out, {name: f"{len(value) / 1e6:.2f} MB" for name, value in sections.items()}, f"{os.path.getsize(out) / 1e6:.2f} MB", hashlib.sha256(open(out, "rb").read()).hexdigest()[:16])

@@ -442,7 +442,7 @@ impl Builder {
 
     /// Returns what reads events: what was given, else the built-in rules but those that the settings leave out, with the
     /// trained reader that they name.
-    fn extractor(&self) -> Result<Arc<dyn Extractor>> {
+    pub(crate) fn extractor(&self) -> Result<Arc<dyn Extractor>> {
         if let Some(given) = &self.extractor {
             return Ok(Arc::clone(given));
         }

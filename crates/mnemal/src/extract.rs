@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 
 use mnemal_core::{
     Body, ChannelId, Clock as _, Cursor, EntityKind, Event, EventFilter, EventId, EventKind, Extraction,
-    Extractor as _, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Span, Utterance, Within,
-    Zone,
+    Extractor, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Span, Utterance, Within, Zone,
 };
 use mnemal_extract::{
     FeedbackAct, OwnWords, RuleExtractor, RuleSegmenter, Segment, Segmenter as _, Turn, TurnText, feedback,
@@ -15,8 +14,10 @@ use mnemal_extract::{
 use mnemal_text::sentences;
 
 use crate::clock::SystemClock;
+use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::{DEFAULT_CHANNEL, DEFAULT_SESSION};
+use crate::settings::Settings;
 
 /// Events of the session before the one that is read. Source: EXTRACTION 3.
 const BEFORE: usize = 8;
@@ -97,7 +98,7 @@ pub fn wishes(text: &str) -> Vec<Wish> {
 /// identifiers are left out.
 pub fn named_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for mention in extract_text(text).map(|read| read.mentions).unwrap_or_default() {
+    for mention in read_text(text, &RuleExtractor::new()).map(|read| read.mentions).unwrap_or_default() {
         let is_something = !matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier);
         if is_something && !names.contains(&mention.name) {
             names.push(mention.name);
@@ -106,11 +107,17 @@ pub fn named_in(text: &str) -> Vec<String> {
     names
 }
 
-/// Reads names and claims out of a text that the user says now, by the built-in rules and without a memory.
+/// Reads names and claims out of a text that the user says now, without a memory: by the built-in rules, and by the trained
+/// reader where the settings name one.
 ///
 /// # Errors
-/// None for any text.
-pub fn extract_text(text: &str) -> Result<Extraction> {
+/// The errors of opening the trained reader; none for any text.
+pub fn extract_text(text: &str, settings: &Settings) -> Result<Extraction> {
+    let extractor = Engine::builder().with_settings(settings.clone()).extractor()?;
+    read_text(text, extractor.as_ref())
+}
+
+fn read_text(text: &str, extractor: &dyn Extractor) -> Result<Extraction> {
     let now = SystemClock::default().now();
     let said = NewEvent {
         kind: EventKind::UserMessage,
@@ -139,5 +146,5 @@ pub fn extract_text(text: &str) -> Result<Extraction> {
         body: Body::Kept(Box::new(said)),
     };
     let known = Gazetteer::default();
-    Ok(RuleExtractor::new().extract(&Utterance { event: &event, before: &[], known: &known }))
+    Ok(extractor.extract(&Utterance { event: &event, before: &[], known: &known }))
 }

@@ -127,6 +127,7 @@ pub use crate::portrait::{Portrait, Recited, Sentence, Told};
 pub use crate::quality::{QualityMeasure, QualityUnit};
 pub use crate::quote::{QuoteCall, Quoted, QuotedLine};
 pub use crate::read_state::{ReadMark, ReadState};
+pub use crate::reader::check_reader;
 pub use crate::rebuild::{GraphState, Rebuild, Rebuilt};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::Recovered;

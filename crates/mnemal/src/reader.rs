@@ -5,6 +5,25 @@ use std::sync::Arc;
 use mnemal_core::{Extractor, Result};
 use mnemal_extract::RuleExtractor;
 
+/// Opens the file of a trained reader, and returns its name: the start of the hash of the file.
+///
+/// # Errors
+/// `NotFound` when there is none, `Unavailable` when it cannot be read, `Corrupt` when it is damaged or no reader,
+/// `Unsupported` when a newer program made it, or when this build has no trained reader (feature `reader`).
+#[cfg(feature = "reader")]
+pub fn check_reader(file: &std::path::Path) -> Result<String> {
+    Ok(mnemal_reader::TrainedReader::open(file)?.name().to_owned())
+}
+
+/// As with the feature `reader`, which this build lacks.
+///
+/// # Errors
+/// `Unsupported`.
+#[cfg(not(feature = "reader"))]
+pub fn check_reader(file: &std::path::Path) -> Result<String> {
+    Err(missing(&format!("{} cannot be used", file.display())))
+}
+
 /// The trained reader of these settings once it was opened; all clones of a builder share it, because it takes more memory
 /// than a thousand spaces.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +53,12 @@ impl SharedReader {
     #[cfg(not(feature = "reader"))]
     #[expect(clippy::unused_self, reason = "the same call as with the feature")]
     pub(crate) fn extractor(&self, file: &str, _rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
-        use mnemal_core::{Error, ErrorKind};
-
-        let what =
-            format!("extract.reader is {file:?}, and this build has no trained reader (feature `reader`)");
-        Err(Error::new(ErrorKind::Unsupported, what))
+        Err(missing(&format!("extract.reader is {file:?}")))
     }
+}
+
+#[cfg(not(feature = "reader"))]
+fn missing(what: &str) -> mnemal_core::Error {
+    let what = format!("{what}: this build has no trained reader (feature `reader`)");
+    mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what)
 }

@@ -29,6 +29,29 @@ pub(super) fn adr_numbers_and_index(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Most words of one record, and of all of them. Source: own choice; a record is read in two minutes, all of them in an hour.
+const LONGEST: usize = 350;
+const LONGEST_TOGETHER: usize = 16_000;
+
+/// No record has more than [`LONGEST`] words, and all together no more than [`LONGEST_TOGETHER`].
+pub(super) fn adr_length(tree: &Tree) -> Vec<Finding> {
+    let records: Vec<(&str, usize)> = tree
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with(FOLDER) && file.path != INDEX)
+        .map(|file| (file.path.as_str(), file.text.split_whitespace().count()))
+        .collect();
+    let too_long = records.iter().filter(|(_, words)| *words > LONGEST);
+    let mut findings: Vec<Finding> = too_long
+        .map(|(path, words)| Finding::at(*path, format!("{words} words; at most {LONGEST}")))
+        .collect();
+    let together: usize = records.iter().map(|(_, words)| words).sum();
+    if together > LONGEST_TOGETHER {
+        findings.push(Finding::at(FOLDER, format!("{together} words together; at most {LONGEST_TOGETHER}")));
+    }
+    findings
+}
+
 /// The words of the project are explained in one place.
 pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
     let words =
@@ -43,6 +66,16 @@ pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::tidy::tests::check;
+
+    #[test]
+    fn records_that_are_too_long_are_found() {
+        let (long, short) = ("word ".repeat(351), "word ".repeat(350));
+        let files = [("docs/adr/0001-one.md", long.as_str()), ("docs/adr/0002-two.md", &short)];
+        assert_eq!(check(adr_length, &files), ["docs/adr/0001-one.md: 351 words; at most 350"]);
+        let many: Vec<String> = (0..50).map(|at| format!("docs/adr/{at:04}-x.md")).collect();
+        let files: Vec<(&str, &str)> = many.iter().map(|path| (path.as_str(), short.as_str())).collect();
+        assert_eq!(check(adr_length, &files), ["docs/adr/: 17500 words together; at most 16000"]);
+    }
 
     #[test]
     fn a_gap_in_the_numbers_and_a_missing_line_of_the_index_are_found() {

@@ -15,6 +15,22 @@ pub(super) fn document_of_each_file(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// First words of headers that do not name the thing.
+const QUESTION_WORDS: &[&str] = &["What", "Whether", "How", "Who", "Whom", "Whose", "Which"];
+
+/// The header of a file names the thing: its first word is none of [`QUESTION_WORDS`].
+pub(super) fn header_of_each_file(tree: &Tree) -> Vec<Finding> {
+    let first = |text: &str| {
+        let header = text.trim_start().strip_prefix("//!")?.split_whitespace().next()?;
+        QUESTION_WORDS.iter().copied().find(|word| header.trim_matches(['"', '`', ',']) == *word)
+    };
+    let found = |file: &crate::workspace::SourceFile| {
+        let word = first(&file.text)?;
+        Some(Finding::on_line(&file.path, 1, format!("the header begins with `{word}`; name the thing")))
+    };
+    tree.rust_files().filter_map(found).collect()
+}
+
 /// No file or folder of code has a name without meaning, and no file is called `mod.rs`.
 pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -40,6 +56,17 @@ mod tests {
     fn a_file_without_a_document_is_found() {
         let files = [("crates/a/src/b.rs", "fn f() {}\n"), ("crates/a/src/c.rs", "//! C.\n")];
         assert_eq!(check(document_of_each_file, &files), ["crates/a/src/b.rs: does not begin with `//!`"]);
+    }
+
+    #[test]
+    fn a_header_that_names_nothing_is_found() {
+        let files = [
+            ("crates/a/src/b.rs", "//! What is kept.\n"),
+            ("crates/a/src/c.rs", "//! Whatever: a catalog.\n"),
+            ("crates/a/src/d.rs", "//! Facts that a note replaces.\n"),
+        ];
+        let expected = ["crates/a/src/b.rs:1: the header begins with `What`; name the thing"];
+        assert_eq!(check(header_of_each_file, &files), expected);
     }
 
     #[test]

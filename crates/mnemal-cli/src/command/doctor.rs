@@ -35,7 +35,7 @@ fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -
 /// Runs every check; a failed one makes the exit code 1, and with `--strict` a warning makes it 6.
 pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
-    let mut findings = vec![settings(global)];
+    let mut findings = vec![settings(global), model::reader(global)];
     match super::open_one(global, output).await {
         Ok(memory) => {
             findings.push(finding("open", OK, place.file.display().to_string()));

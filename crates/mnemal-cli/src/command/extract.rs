@@ -14,7 +14,7 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
     let read = match (call.text, call.event) {
         (Some(text), _) => {
             let text = super::text_or_stdin(text, global)?;
-            let found = mnemal::extract_text(&text)?;
+            let found = mnemal::extract_text(&text, &crate::config::read(global)?)?;
             let explained = call.explain.then(|| {
                 mnemal::gist(
                     &mnemal::OwnWords::of_text(&text),

@@ -251,6 +251,7 @@ impl<'t> Sentence<'_, 't> {
         let kind = self.hints.kind_of(&bytes).or(match rule.kind {
             Kind::Place => Some(EntityKind::Location),
             Kind::Name => Some(EntityKind::Person),
+            _ if self.is_relative(rule, &cut.words) => Some(EntityKind::Person),
             _ => None,
         });
         let clause = found.said.start.min(found.slots.own.start)..words.end;
@@ -288,6 +289,13 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
+    /// Whether the object is who has the role that the rule names, in a script that shows no names: "我姐姐小雨".
+    fn is_relative(&self, rule: &Rule, words: &Range<usize>) -> bool {
+        let is_said = rule.topic.is_some() || matches!(rule.topic_of, Some(TopicOf::Role));
+        let is_role = |at: usize| self.rules.subjects.role_of(self.reading, at).is_some();
+        rule.is_kinship() && rule.kind == Kind::Any && is_said && !words.clone().any(is_role)
+    }
+
     /// Takes signs into the object that belong to a name: "C++", "@nele".
     fn closed(&self, bytes: Range<usize>) -> Range<usize> {
         let rest = self.reading.text.get(bytes.end..).unwrap_or_default();
@@ -320,8 +328,11 @@ impl<'t> Sentence<'_, 't> {
                 found.slots.role.as_deref().map(str::to_owned).or_else(said)
             }
             TopicOf::Head => {
-                let known =
-                    self.rules.subjects.role_of(self.reading, cut.head).map(|(role, _)| role.to_owned());
+                // A role may be written in several signs: "孩子".
+                let mut starts = cut.words.start.min(cut.head)..=cut.head;
+                let known = starts
+                    .find_map(|at| self.rules.subjects.role_of(self.reading, at))
+                    .map(|(role, _)| role.to_owned());
                 known.or_else(|| self.reading.words.get(cut.head).map(|word| word.lower.to_string()))
             }
         }

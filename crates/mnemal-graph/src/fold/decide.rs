@@ -1,11 +1,12 @@
 //! From what a person decided to claims, joins and their ends.
 
 use mnemal_core::{
-    Act, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice, FactDecision,
-    FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, SessionId, Source, Span,
-    Support, Value,
+    Act, Cardinality, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice,
+    FactDecision, FactStatus, Level, NewEvent, Operation, Predicate, Producer, RuleId, Says, SessionId,
+    Source, Span, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
+use mnemal_extract::{OwnWords, admits_slip};
 
 use super::held::Held;
 use super::{Fold, Pending, Reading, Resolved};
@@ -137,6 +138,45 @@ impl Fold {
             .collect()
     }
 
+    /// Returns the denials of what was said before of the same, where the speaker says that it was a slip: of what has one value,
+    /// and of a role that one alone has.
+    pub(super) fn put_right(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
+        let is_said = matches!(reading.kept.kind, EventKind::UserMessage);
+        if !is_said || pending.claims.is_empty() || !admits_slip(&OwnWords::of_event(reading.kept)) {
+            return Vec::new();
+        }
+        let said: Vec<&Resolved> =
+            pending.claims.iter().filter(|claim| claim.support.act == Act::Assert).collect();
+        let denial = |claim: &&Resolved| {
+            let others: Vec<&Fact> =
+                self.facts.values().flat_map(Held::facts).filter(|fact| self.is_other(fact, claim)).collect();
+            let has_one = self.held.of(&claim.predicate) != Cardinality::Many;
+            let is_said_too = |fact: &Fact| {
+                said.iter().any(|other| {
+                    other.predicate == fact.predicate && other.support.object.key() == fact.object.key()
+                })
+            };
+            let is_clear = has_one || claim.topic.is_some() && others.len() == 1;
+            let denied = others.into_iter().filter(|fact| is_clear && !is_said_too(fact));
+            denied.filter_map(|fact| denial(claim, fact)).collect::<Vec<_>>()
+        };
+        said.iter().flat_map(denial).collect()
+    }
+
+    /// Whether a fact has another value of what a claim says.
+    fn is_other(&self, fact: &Fact, claim: &Resolved) -> bool {
+        let is_of_it = self.names.canon(fact.subject) == self.names.canon(claim.support.subject)
+            && (&fact.predicate, &fact.topic) == (&claim.predicate, &claim.topic);
+        let is_before = fact.supports.iter().all(|one| {
+            one.source.event != claim.support.source.event && one.occurred_at <= claim.support.occurred_at
+        });
+        is_of_it
+            && is_before
+            && fact.act == Act::Assert
+            && fact.superseded.is_none()
+            && fact.object.key() != claim.support.object.key()
+    }
+
     /// Returns the claims by which facts that rest on earlier versions of a note alone hold no more, but those that are said again.
     fn replaced(&self, versions: &SessionId, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
         let is_said_again = |fact: &Fact| {
@@ -189,6 +229,20 @@ fn withdrawal(fact: &Fact, said: &Support, act: Act, reading: Reading<'_>) -> Op
             ..by_decision((said.subject, &said.object), reading.event, reading.kept)
         },
     })
+}
+
+/// Returns the denial of a fact that a claim puts right.
+fn denial(claim: &Resolved, fact: &Fact) -> Option<Resolved> {
+    let support = Support {
+        rule: RuleId::new(Support::correction_rule()).ok()?,
+        act: Act::Negative,
+        object: fact.object.clone(),
+        valid_at: None,
+        invalid_at: None,
+        grain: None,
+        ..claim.support.clone()
+    };
+    Some(Resolved { support, ..claim.clone() })
 }
 
 /// Returns what a decision says of somebody: that it is so, at no named time.

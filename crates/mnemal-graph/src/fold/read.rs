@@ -68,10 +68,12 @@ impl Fold {
         }
         let is_of_speaker = |fact: &&ExtractedFact| !matches!(fact.subject, Subject::Named(_));
         let speaker = facts.iter().any(is_of_speaker).then(|| resolve::speaker(&mut self.names, said));
-        // Roles tell two of one name apart, so they come before bare names.
+        // Roles tell two of one name apart, so they come before bare names; and whoever is named in a role is meant where the
+        // same event says the role alone.
         let is_bare = |fact: &&ExtractedFact| !is_related(fact);
-        let (bare, related): (Vec<&ExtractedFact>, Vec<&ExtractedFact>) =
-            facts.into_iter().partition(is_bare);
+        let (bare, mut related): (Vec<&ExtractedFact>, Vec<&ExtractedFact>) =
+            facts.iter().copied().filter(|fact| !is_counted(fact, &facts)).partition(is_bare);
+        related.sort_by_key(|fact| !names_its_role(fact));
         for fact in related.into_iter().chain(bare) {
             if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
                 so_far.pending.claims.extend(implied(&claim));
@@ -229,7 +231,7 @@ impl Fold {
         }
         if let Some(role) = role_of(fact) {
             let name = name_of_role(fact).or_else(|| name_said_next(reading.extraction, fact));
-            if name.is_none() && role::normal(&object.text) != role::normal(&role) {
+            if name.is_none() && !is_role_alone(fact, &role) {
                 return Some(words());
             }
             let who = Related { owner: subject, role: &role, name };
@@ -388,6 +390,32 @@ pub(super) fn said_roles(extraction: &Extraction) -> impl Iterator<Item = (Strin
 fn new_name<'f>(fact: &'f ExtractedFact, role: &str) -> Option<&'f str> {
     let is_named = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
     (is_named && !role::is_animal(&role::normal(role))).then_some(fact.object.text.as_str())
+}
+
+/// Whether a claim of somebody's role says the role and nothing else, in whatever language: "a sister", "zwei Kinder".
+fn is_role_alone(fact: &ExtractedFact, role: &str) -> bool {
+    let words = &fact.object.text;
+    role::normal(words) == role::normal(role)
+        || fact.object.kind.is_none() && mnemal_extract::is_role_word(&fact.rule, words)
+}
+
+/// Whether a claim says who has a role by name.
+fn names_its_role(fact: &ExtractedFact) -> bool {
+    let is_subject = matches!(&fact.subject, Subject::Relation { name: Some(_), .. });
+    is_subject || role_of(fact).is_some() && name_of_role(fact).is_some()
+}
+
+/// Whether a claim counts those whom the same sentence names: "two children, Jakob and Leni".
+fn is_counted(fact: &ExtractedFact, all: &[&ExtractedFact]) -> bool {
+    let Some(role) = role_of(fact).filter(|_| name_of_role(fact).is_none()) else { return false };
+    let is_named = |other: &&ExtractedFact| {
+        (&other.predicate, &other.subject, other.act, other.sentence)
+            == (&fact.predicate, &fact.subject, fact.act, fact.sentence)
+            && name_of_role(other).is_some()
+    };
+    fact.act == Act::Assert
+        && is_role_alone(fact, &role)
+        && all.iter().filter(|other| is_named(other)).count() > 1
 }
 
 /// Returns the name in the object of a claim of somebody's role; `None` for one without a name.

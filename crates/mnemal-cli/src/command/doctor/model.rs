@@ -1,4 +1,4 @@
-//! The checks of `mnemal doctor` on the language model.
+//! The checks of `mnemal doctor` on the language model and the trained reader.
 
 use mnemal::{CallOutcome, Memory};
 
@@ -7,6 +7,21 @@ use crate::args::Global;
 use crate::config;
 
 const CHECK: &str = "model";
+
+/// Opens the trained reader, where one was added.
+pub(super) fn reader(global: &Global) -> Finding {
+    const CHECK: &str = "reader";
+    match config::read(global).map(|settings| settings.extract.reader) {
+        Err(_) => finding(CHECK, FAIL, "the settings cannot be read"),
+        Ok(file) if file.is_empty() => {
+            finding(CHECK, OK, "none; the rules read alone (`mnemal models add FILE` adds one)")
+        }
+        Ok(file) => match mnemal::check_reader(std::path::Path::new(&file)) {
+            Ok(name) => finding(CHECK, OK, format!("{name} reads beside the rules")),
+            Err(error) => finding(CHECK, FAIL, error.to_string()),
+        },
+    }
+}
 
 /// Looks at the settings of the model, and how its last question ended. Nothing is sent.
 pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {

@@ -1,5 +1,7 @@
 //! The words of a language for subjects.
 
+use std::collections::HashSet;
+
 use mnemal_core::Result;
 
 use super::roles::Role;
@@ -63,6 +65,8 @@ pub(crate) struct SubjectWords {
     /// First words of the roles of each group.
     pub(super) firsts: Vec<(Box<str>, Box<str>)>,
     pub(super) forms: Phrases<usize>,
+    /// Every role as it is written, without spaces.
+    written: HashSet<Box<str>>,
 }
 
 impl SubjectWords {
@@ -106,6 +110,7 @@ impl SubjectWords {
             firsts: Vec::new(),
             roles: Vec::new(),
             forms: Phrases::default(),
+            written: HashSet::new(),
         };
         let Some(groups) = section.map(|section| section.section("roles")).transpose()?.flatten() else {
             return Ok(read);
@@ -121,6 +126,7 @@ impl SubjectWords {
                 for form in forms.split('|') {
                     let first = form.trim().split([' ', '_']).next().unwrap_or_default();
                     read.firsts.push((group.into(), first.into()));
+                    read.written.insert(form.trim().replace([' ', '_'], "").into());
                 }
                 read.forms.add(read.roles.len(), forms.trim());
                 read.roles.push(Role { name: name.into(), group: group.into(), gender });
@@ -138,6 +144,11 @@ impl SubjectWords {
         self.user.find_at(&reading.words, at, |(), places| end = Some(places.end));
         let article = usize::from(at > 0 && reading.has(at - 1, &self.user_articles));
         end.filter(|_| begins(reading, self, at - article))
+    }
+
+    /// Returns `true` if a text in small letters is a role and nothing else.
+    pub(crate) fn is_role(&self, text: &str) -> bool {
+        self.written.contains(text.replace(' ', "").as_str())
     }
 
     /// Says whether a word is, or begins, a subject.

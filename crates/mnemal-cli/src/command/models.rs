@@ -1,0 +1,78 @@
+//! `mnemal models list|add|remove`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use mnemal::{Error, ErrorKind};
+use serde::Serialize;
+
+use crate::args::Models;
+use crate::config::READER;
+use crate::output::Output;
+use crate::place;
+
+#[derive(Serialize)]
+struct ModelForm {
+    kind: &'static str,
+    /// The start of the hash of the file; what it read names it.
+    name: String,
+    file: String,
+    bytes: u64,
+}
+
+/// Lists the trained reader, adds one, or removes it.
+pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
+    let target = place::models()?.join(READER);
+    match call {
+        Models::List => {
+            let found: Vec<ModelForm> =
+                target.is_file().then(|| form(&target)).transpose()?.into_iter().collect();
+            output.list(&found, &found, || match found.as_slice() {
+                [] => "no model was added".to_owned(),
+                found => found.iter().map(line).collect::<Vec<_>>().join("\n"),
+            })?;
+        }
+        Models::Add { file } => {
+            mnemal::check_reader(file)?;
+            copy(file, &target).with_context(|| format!("{} was not copied", file.display()))?;
+            let added = form(&target)?;
+            output.answer(&added, || format!("added {}", line(&added)))?;
+        }
+        Models::Remove => {
+            if !target.is_file() {
+                return Err(Error::new(ErrorKind::NotFound, "no trained reader was added").into());
+            }
+            let gone = form(&target)?;
+            fs::remove_file(&target).with_context(|| format!("{} was not removed", target.display()))?;
+            output.answer(&gone, || format!("removed {}", line(&gone)))?;
+        }
+    }
+    Ok(0)
+}
+
+fn form(file: &Path) -> Result<ModelForm> {
+    Ok(ModelForm {
+        kind: "reader",
+        name: mnemal::check_reader(file)?,
+        file: file.display().to_string(),
+        bytes: file.metadata()?.len(),
+    })
+}
+
+fn line(model: &ModelForm) -> String {
+    format!("{} {} ({} bytes) {}", model.kind, model.name, model.bytes, model.file)
+}
+
+/// Copies a file beside its place and renames it, so that no command meets half of it.
+fn copy(file: &Path, target: &Path) -> std::io::Result<()> {
+    let folder = target.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    place::make_private(&folder)?;
+    let part = target.with_extension(format!("part-{}", std::process::id()));
+    let copied = fs::copy(file, &part).and_then(|_| fs::rename(&part, target));
+    if copied.is_err() {
+        // What is left of it helps nobody.
+        let _gone = fs::remove_file(&part);
+    }
+    copied
+}

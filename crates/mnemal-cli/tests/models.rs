@@ -1,0 +1,60 @@
+//! Models that read beside the rules: added, used by every command, and removed.
+
+#![cfg(feature = "reader")]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a command over a home, and returns its exit code and what it said.
+fn mnemal(home: &Path, arguments: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
+    command.args(arguments).current_dir(home).env_clear().env("HOME", home);
+    let output = command.env("MNEMAL_DATA_DIR", home.join("data")).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8(said).unwrap())
+}
+
+/// A model of the right form that has learned nothing.
+fn tiny() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../mnemal-reader/tests/data/tiny.mnrd")
+}
+
+#[test]
+fn a_reader_that_was_added_is_used_until_it_is_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| mnemal(home.path(), arguments);
+    assert_eq!(run(&["models", "list"]), (0, "no model was added\n".to_owned()));
+    let (code, said) = run(&["doctor"]);
+    assert!(code == 0 && said.contains("the rules read alone"), "{said}");
+
+    let tiny = tiny().display().to_string();
+    let (code, added) = run(&["models", "add", &tiny]);
+    assert!(code == 0 && added.starts_with("added reader "), "{added}");
+    let name = added.split_whitespace().nth(2).unwrap();
+    let (_, said) = run(&["models", "list"]);
+    assert!(said.contains(name), "{said}");
+    let (code, said) = run(&["doctor"]);
+    assert!(code == 0 && said.contains(&format!("{name} reads beside the rules")), "{said}");
+    let (code, said) = run(&["extract", "--text", "I live in Ghent with my sister Ines.", "--explain"]);
+    assert!(code == 0 && said.contains("reader"), "both votes are told: {said}");
+
+    assert_eq!(run(&["models", "remove"]).0, 0);
+    assert_eq!(run(&["models", "remove"]).0, 3, "there is none any more");
+    let (_, said) = run(&["extract", "--text", "I live in Ghent with my sister Ines.", "--explain"]);
+    assert!(!said.contains("reader"), "{said}");
+}
+
+#[test]
+fn what_is_no_reader_is_refused_and_not_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("other.mnrd");
+    std::fs::write(&file, "no reader").unwrap();
+    let file = file.display().to_string();
+    for (arguments, code) in [(["models", "add", &file], 1), (["models", "add", "missing.mnrd"], 3)] {
+        let (found, said) = mnemal(home.path(), &arguments);
+        assert!(found != 0 && said.contains(arguments[2]), "{said}");
+        assert_eq!(found == 3, code == 3, "{said}");
+    }
+    assert_eq!(mnemal(home.path(), &["models", "list"]).1, "no model was added\n");
+}
