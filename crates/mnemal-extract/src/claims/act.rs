@@ -55,8 +55,9 @@ impl Sentence<'_, '_> {
         if gates.intersects(Gates::OBLIGATION) && rule.act != Act::Plan && !rule.is_presupposed {
             return Err(Reason::gate(Gates::OBLIGATION));
         }
+        let is_former = rule.act == Act::Assert && self.is_former(found);
         if rule.is_presupposed {
-            return Ok(rule.act);
+            return Ok(if is_former { Act::Past } else { rule.act });
         }
         let is_negated = gates.intersects(Gates::NEGATION);
         let is_told = gates.intersects(Gates::END | Gates::PAST_HABIT);
@@ -68,6 +69,7 @@ impl Sentence<'_, '_> {
             _ if is_negated => Err(Reason::gate(Gates::NEGATION)),
             Act::Past => Ok(of_past(gates)),
             Act::Assert if self.is_late(found) => Ok(Act::End),
+            Act::Assert if is_former => Ok(Act::Past),
             act => Ok(act),
         }
     }

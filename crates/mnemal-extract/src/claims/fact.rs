@@ -289,6 +289,17 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
+    /// Returns the bytes of the "'s" with which a name ends where nothing follows that would be owned: "I work at Lloyd's."
+    fn own_s(&self, bytes: &Range<usize>, rest: &str) -> usize {
+        let last = self.reading.text.get(bytes.clone()).and_then(|text| text.rsplit(' ').next());
+        let is_name = last.and_then(|last| last.chars().next()).is_some_and(char::is_uppercase);
+        let ending = ["'s", "\u{2019}s"].into_iter().find(|ending| rest.starts_with(ending));
+        let behind = |ending: &str| rest.get(ending.len()..).and_then(|behind| behind.chars().next());
+        let is_apart =
+            |ending: &&str| behind(ending).is_none_or(|sign| !sign.is_alphanumeric() && sign != ' ');
+        ending.filter(is_apart).filter(|_| is_name && self.rules.code == "en").map_or(0, str::len)
+    }
+
     /// Whether the object is who has the role that the rule names, in a script that shows no names: "我姐姐小雨".
     fn is_relative(&self, rule: &Rule, words: &Range<usize>) -> bool {
         let is_said = rule.topic.is_some() || matches!(rule.topic_of, Some(TopicOf::Role));
@@ -299,7 +310,8 @@ impl<'t> Sentence<'_, 't> {
     /// Takes signs into the object that belong to a name: "C++", "@nele".
     fn closed(&self, bytes: Range<usize>) -> Range<usize> {
         let rest = self.reading.text.get(bytes.end..).unwrap_or_default();
-        let more: usize = rest.chars().take_while(|c| matches!(c, '+' | '#')).map(char::len_utf8).sum();
+        let signs: usize = rest.chars().take_while(|c| matches!(c, '+' | '#')).map(char::len_utf8).sum();
+        let more = signs + self.own_s(&bytes, rest);
         let is_handle = self.reading.text.get(..bytes.start).is_some_and(|before| before.ends_with('@'));
         let is_alone = is_handle && !self.reading.text.get(..bytes.start).is_some_and(is_mail);
         bytes.start - usize::from(is_alone)..bytes.end + more

@@ -83,6 +83,16 @@ impl Sentence<'_, '_> {
         found.how == How::Relation && found.said.clone().any(of_late)
     }
 
+    /// Whether somebody had a role and has it no more: "my former boss Karl". An old friend is still one.
+    pub(super) fn is_former(&self, found: &Match<'_>) -> bool {
+        let is_of_role =
+            found.rule.predicate.as_str() == "knows" && found.slots.role.as_deref() != Some("friend");
+        let of_former = |at: usize| self.rules.is_of("former", self.reading.lower(at));
+        let own = &found.slots.own;
+        // The adjective stands right before the role, inside the words of the rule or before them.
+        is_of_role && (own.start.saturating_sub(1)..own.end).any(of_former)
+    }
+
     /// A verb in the past that says nothing of when it will be: "booked" does.
     fn is_past(&self, at: usize) -> bool {
         let word = self.reading.lower(at);

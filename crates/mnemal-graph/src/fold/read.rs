@@ -68,12 +68,12 @@ impl Fold {
         }
         let is_of_speaker = |fact: &&ExtractedFact| !matches!(fact.subject, Subject::Named(_));
         let speaker = facts.iter().any(is_of_speaker).then(|| resolve::speaker(&mut self.names, said));
-        // Roles tell two of one name apart, so they come before bare names; and whoever is named in a role is meant where the
-        // same event says the role alone.
+        // Roles tell two of one name apart, so they come before bare names. Who gets a name had the role before, and whoever is
+        // named in a role is meant where the same event says the role alone.
         let is_bare = |fact: &&ExtractedFact| !is_related(fact);
         let (bare, mut related): (Vec<&ExtractedFact>, Vec<&ExtractedFact>) =
             facts.iter().copied().filter(|fact| !is_counted(fact, &facts)).partition(is_bare);
-        related.sort_by_key(|fact| !names_its_role(fact));
+        related.sort_by_key(|fact| (fact.predicate.as_str() != "name", !names_its_role(fact)));
         for fact in related.into_iter().chain(bare) {
             if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
                 so_far.pending.claims.extend(implied(&claim));
