@@ -1,4 +1,4 @@
-//! Whether recall knows what it does not know: the evidence of answers to questions that nothing answers.
+//! Abstention: evidence scores of answers to questions that have no answer in the log.
 
 pub mod fit;
 
@@ -19,7 +19,7 @@ use crate::words::Dice;
 const RESAMPLES: usize = 2_000;
 /// The seed of the resampling.
 const SEED: u64 = 1;
-/// The floor that evidence had when it was the larger of coverage and calibrated cosine. Source: AD-14.
+/// The earlier floor, when evidence was the larger of coverage and calibrated cosine. Source: own choice.
 const PLAIN_FLOOR: f32 = 0.35;
 
 /// What a question is to the conversation that it is put to.

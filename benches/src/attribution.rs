@@ -1,4 +1,4 @@
-//! Statements of other people in wrappers, and the same statements in plain turns: what of either becomes the user's?
+//! Attribution: statements of other people in wrappers, and the same statements as plain turns.
 
 use std::collections::BTreeSet;
 use std::path::Path;

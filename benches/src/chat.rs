@@ -1,4 +1,4 @@
-//! Conversations of two people over many sessions, made from a seed, as a file in the neutral layout.
+//! Synthetic conversations of two people over many sessions, seeded, as a file in the neutral layout.
 
 use std::io::{Result, Write};
 

@@ -1,4 +1,4 @@
-//! What a piece of work costs: processor time of all threads, time on the wall, memory that is resident.
+//! Cost of a piece of work: CPU time of all threads, wall time, resident memory.
 //!
 //! Processor time is what the machine's load does not change much, so it is what targets are about.
 //! It is read from Linux's `/proc`; elsewhere it is an error, because a time on the wall must not pass for it.

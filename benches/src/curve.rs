@@ -1,4 +1,4 @@
-//! How much of the evidence small contexts hold, beside plain turns in as many tokens.
+//! Evidence curve: how much evidence small contexts hold, against plain turns in as many tokens.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Dates in sentences, found and compared with what a reference reads there.
+//! Date recognition in sentences, against references.
 
 pub mod civil;
 pub mod duckling;

@@ -1,4 +1,4 @@
-//! Pairs of which the second turn ends what the first said, and pairs that only look so: what is still told as present?
+//! Endings: pairs whose second turn ends what the first said, and look-alikes.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the extractor finds in turns of people, against what annotators or labellers found.
+//! Extraction quality on turns of people, against annotations or labels.
 //!
 //! Two kinds of folders: a LoCoMo-like one (`corpus.jsonl`, `facts.jsonl`), where an observation of a turn is looked for in
 //! the claims of that turn, and a gold folder (`dev.turns.jsonl`, `dev.labels.jsonl`, and `held.…`), where claims are

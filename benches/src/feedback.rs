@@ -1,4 +1,4 @@
-//! What users say about the work of an assistant: the detector against labels, and against chats without an assistant.
+//! Feedback detection: the detector against labels, and against chats without an assistant.
 
 pub mod fit;
 

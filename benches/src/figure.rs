@@ -1,4 +1,4 @@
-//! One measured number beside the number that was asked for.
+//! One measured number next to its target.
 
 use std::fmt::Write as _;
 use std::time::Duration;

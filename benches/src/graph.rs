@@ -1,4 +1,4 @@
-//! The graph: from the log to committed rows, and what is asked of it.
+//! Graph projection and queries: from the log to committed rows, and reads.
 
 mod append;
 mod observed;

@@ -1,4 +1,4 @@
-//! What calls cost by size of the log, on SQLite with the default settings: full durability, every layer.
+//! Latency by log size, on SQLite with the default settings: full durability, every layer.
 
 mod answer;
 mod append;

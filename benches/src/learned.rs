@@ -1,4 +1,4 @@
-//! What a space has learnt, in words: facts as `mnemal fact list` shows them, and wishes as `mnemal preference list` does.
+//! Learned contents of a space: facts as in `mnemal fact list`, preferences as in `mnemal preference list`.
 
 use anyhow::{Result, bail, ensure};
 use mnemal::{

@@ -1,4 +1,4 @@
-//! A life: some months of turns, questions at their end, and what is right of its wishes and facts by then.
+//! Life simulation: months of turns, questions at the end, and the correct preferences and facts by then.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Many small spaces in one process: what a question costs when any of them may be asked next.
+//! Many small spaces in one process: the cost of a query when any space may be next.
 
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};

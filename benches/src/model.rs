@@ -1,4 +1,4 @@
-//! A language model at work: what the passes that ask one make of a space, what it costs, and that nothing breaks.
+//! Language-model passes on a space: results, cost, and robustness.
 
 use std::collections::{BTreeMap, BTreeSet};
 

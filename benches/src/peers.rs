@@ -1,4 +1,4 @@
-//! mnemal beside other stores: the same texts, the same vectors, the same questions, scored by the same code.
+//! mnemal against other stores: the same texts, vectors and questions, scored by the same code.
 //!
 //! A peer is a program with two phases, each a process of its own: `build` fills a store, `ask` answers every question.
 //! mnemal is one of them. What a peer is handed and what it writes down is in `benches/peers/README.md`.

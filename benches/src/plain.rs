@@ -1,4 +1,4 @@
-//! Contexts that stemmed BM25 would give: the turns with most of a question's words, whole, as many as fit.
+//! Baseline contexts of stemmed BM25: the turns with most of a question's words, whole, as many as fit.
 
 use anyhow::Result;
 use mnemal::{Hit, RecallMode};

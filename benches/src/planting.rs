@@ -1,4 +1,4 @@
-//! Plants made-up secrets where people and programs write them, and counts those that a reader would still see.
+//! Secret planting: made-up secrets in typical places, and a count of those that remain readable.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Preferences that a user once stated, among conversations about other things: are they in the context that needs them?
+//! Preference recall: whether a preference, stated among other conversations, is in the context that needs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::neutral::{DataSet, lines};
 use crate::spaces::{Asking, Layout, Spaces};
 
-/// Preferences of each topic that a user of few has. Source: RECALL 5.11.
+/// Preferences per topic for a user with few. Source: own choice; ten topics give fifty preferences.
 const OF_A_TOPIC: usize = 5;
 /// Hits of the plain search beside.
 const HITS: usize = 10;

@@ -1,4 +1,4 @@
-//! A conversation replayed turn by turn: how much of each context a prompt cache keeps, and whether a delta repeats anything.
+//! Turn-by-turn replay of a conversation: prompt-cache reuse of each context, and repetition in deltas.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What contexts hold of the evidence: a context is worth what its lines stand on.
+//! Evidence in contexts, by the sources of the lines.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;

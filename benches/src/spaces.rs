@@ -1,4 +1,4 @@
-//! A data set in spaces: imported as a person would import his own history, asked as a host would ask.
+//! A data set in spaces: imported as a user's own history, queried as a host would query.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;

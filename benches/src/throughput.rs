@@ -1,4 +1,4 @@
-//! How many turns a second of processor time takes in: imported, read into notes and graph, and summed up.
+//! Ingest throughput in turns per second of CPU time: import, extraction into notes and graph, summaries.
 
 use std::fs::File;
 use std::io::BufReader;

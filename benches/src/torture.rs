@@ -1,4 +1,4 @@
-//! Programmes that try to make a space lose, double, damage or misread something; every one is repeated by its seed.
+//! Torture programs that try to make a space lose, double, damage or misread something; each is reproducible by its seed.
 
 pub mod asking;
 pub mod corrupt;

@@ -1,4 +1,4 @@
-//! How long it takes from writing an event until it can be read: in the same process and in a second one.
+//! Write-to-read latency of an event: in the same process and in a second one.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What somebody who talks notices of all background work at full speed.
+//! Foreground latency under background work at full speed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::spaces::{is_behind, is_logged};
 
 /// Appends and questions of one round, in each state.
 const ROUND: usize = 20;
-/// How much longer the median of either may be. Source: issue 8.
+/// Highest allowed increase of either median. Source: the target of the product.
 const ASKED_RATIO: f64 = 1.5;
 /// Layers that are made anew again and again.
 const LAYERS: [Layer; 3] = [Layer::Graph, Layer::Learnings, Layer::Summaries];

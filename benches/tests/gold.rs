@@ -1,4 +1,4 @@
-//! The gold sets are whole, and the extractor is as good on their development halves as it was.
+//! Gold-set integrity, and no regression of the extractor on the development halves.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

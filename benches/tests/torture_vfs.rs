@@ -1,4 +1,4 @@
-//! A sample of the programmes that cut the power and that let one operation after the other fail.
+//! A sample of the power-cut and I/O-failure programs.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The material about whose words a turn holds and what still holds is whole, and small spaces are judged as it says.
+//! Integrity of the authorship and endings data, and judgments of small spaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

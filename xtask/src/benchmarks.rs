@@ -1,4 +1,4 @@
-//! The page of benchmarks: every measurement with its command, its commit and its machine, written by `cargo xtask benchmarks`.
+//! The benchmarks page: every measurement with its command, commit and machine, written by `cargo xtask benchmarks`.
 
 mod page;
 

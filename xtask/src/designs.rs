@@ -1,4 +1,5 @@
-//! The promises of the four designs that mnemal unites, and of the two programs that they were made after, tried one by one against the program that users run.
+//! Conformance with the source designs: the promises of the four designs that mnemal unites, and of the two programs that they
+//! were made after, each tried against the built program.
 //!
 //! Each promise is a row of `xtask/designs/NAME.toml`, whose form `xtask/designs/README.md` says: steps with what they must
 //! answer, or a decision with its reason, which `docs/source-designs.md` repeats.

@@ -1,4 +1,4 @@
-//! Starts the recipe of the built-in embedder's table; a build never needs it.
+//! Recipe for the built-in embedder's table; a build never needs it.
 
 use std::path::Path;
 

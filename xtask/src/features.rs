@@ -1,4 +1,4 @@
-//! Which requirements of a specification the tests prove, which are waived with a reason, and which are open.
+//! Requirement coverage: ids of a specification that tests prove, that are waived with a reason, or that are open.
 
 mod proofs;
 mod spec;

@@ -1,4 +1,4 @@
-//! Starts the program of the unpublished package `mnemal-benches` that tries to make a space lose something.
+//! Runner of the torture program in the unpublished package `mnemal-benches`.
 
 use std::path::Path;
 

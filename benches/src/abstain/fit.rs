@@ -1,4 +1,4 @@
-//! The constants of the doubts, chosen on a grid so that few answerable questions fall below the floor.
+//! Grid search for the evidence penalties, so that few answerable questions fall below the floor.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What of other people's words becomes the user's, and what of his own is still learnt.
+//! Attribution benchmark: other people's words that become the user's, and the user's own that are still learned.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! How much of the evidence contexts hold, with the facts of the graph and without.
+//! Context benchmark: evidence in contexts, with and without the facts of the graph.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;

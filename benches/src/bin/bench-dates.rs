@@ -1,4 +1,4 @@
-//! Dates that are found in sentences, against the references of a public data set.
+//! Date benchmark: recognition in sentences, against the references of a public data set.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the built-in embedder costs, and what its vectors add to recall by words.
+//! Embedder benchmark: cost of the built-in embedder, and the gain of its vectors over lexical recall.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

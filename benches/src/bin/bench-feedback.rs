@@ -1,4 +1,4 @@
-//! What users say about the work of an assistant: precision, recall, level, and what would be learned falsely.
+//! Feedback benchmark: precision, recall, irritation level, and false learnings.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

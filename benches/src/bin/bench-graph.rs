@@ -1,4 +1,4 @@
-//! The graph: speed of its projection, what a question costs, and what an append notices of it.
+//! Graph benchmark: projection speed, query cost, and the effect on appends.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::fs::File;

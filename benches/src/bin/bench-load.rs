@@ -1,5 +1,4 @@
-//! A server with the limits that it has by default, asked by many clients at once, and commands of one's own beside it: how many
-//! calls fail.
+//! Load benchmark: failed calls of a server with default limits under many clients, with local commands in parallel.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the passes that ask a language model make of conversations, with any endpoint that speaks as OpenAI does.
+//! Model-pass benchmark on conversations, with any OpenAI-compatible endpoint.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;

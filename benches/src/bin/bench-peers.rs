@@ -1,4 +1,4 @@
-//! mnemal beside SQLite FTS5, `LanceDB`, Chroma, `LangGraph` and Mem0: the same texts, vectors and questions.
+//! Peer benchmark: mnemal, SQLite FTS5, `LanceDB`, Chroma, `LangGraph` and Mem0 on the same texts, vectors and questions.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

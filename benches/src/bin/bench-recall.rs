@@ -1,4 +1,4 @@
-//! Recall and nDCG of retrieval over labelled conversations.
+//! Recall benchmark: recall and nDCG over labeled conversations.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::io::Write as _;

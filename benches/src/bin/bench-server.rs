@@ -1,4 +1,4 @@
-//! `mnemal serve` under load on loopback, what a start costs, and how large the program is.
+//! Server benchmark: `mnemal serve` under load on loopback, start cost, and program size.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;

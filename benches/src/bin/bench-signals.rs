@@ -1,4 +1,4 @@
-//! What each signal of recall adds, and the weights that data sets teach.
+//! Signal benchmark: contribution of each recall signal, and weights learned from data sets.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Summaries of sessions against references, beside lead, `TextRank` and chance.
+//! Summary benchmark: session summaries against references, lead, `TextRank` and chance.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

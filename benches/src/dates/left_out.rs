@@ -1,4 +1,4 @@
-//! Sentences in wordings that the rules do not list: wordings are left out, and what needs them is read again.
+//! Held-out wordings: sentences that the rules do not list, read again after each wording is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

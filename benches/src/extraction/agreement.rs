@@ -1,4 +1,4 @@
-//! How far two readers of the same turns agree, who did not see each other's labels.
+//! Inter-annotator agreement of two labelers who did not see each other's labels.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is measured of the rules: the table `measured` of a language's pack.
+//! Calibration of the claim rules: the table `measured` of a language's pack.
 //!
 //! A score is corrected in two steps. Each rule has a shift: the mean of what its claims were less what they were thought
 //! to be, drawn to the mean of all rules as if eight claims had been like that one. Its claims in plain words, at the start

@@ -1,4 +1,4 @@
-//! Claims and names against labels that people made, one by one.
+//! Claims and names against human labels, one by one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Claims against the observations of annotators, which stand beside the turns that they were made from.
+//! Claims against the observations of annotators, which are stored next to their turns.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Stems of content, the head of an object, and when two of them count as the same.
+//! Content stems, the head of an object, and the equality of two objects.
 
 use mnemal_text::{Analyzer, Language, is_stop_word};
 

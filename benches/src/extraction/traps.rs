@@ -1,4 +1,4 @@
-//! Texts from which nothing may be claimed: sentences that only look like claims, and texts that are not the user's.
+//! Trap texts without a valid claim: sentences that only look like claims, and texts by others.
 
 use std::path::Path;
 

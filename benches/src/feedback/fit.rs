@@ -1,4 +1,4 @@
-//! What the signals of feedback weigh: the tables `weight` of a language's pack.
+//! Weight fitting of feedback signals: the tables `weight` of a language's pack.
 //!
 //! Each class has a logistic regression of its own that prefers small weights, over exchanges that a reader labelled, the
 //! examples of the rules, and chats, in whose answers nobody judges an assistant.

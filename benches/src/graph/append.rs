@@ -1,4 +1,4 @@
-//! Appends beside a projector at full speed.
+//! Appends during projection at full speed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What is asked of a graph: one entity with all that is known of it, and what lies around it.
+//! Graph queries: one entity with its facts, and its neighborhood.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! Reads: recall and contexts, one question after the other in a process that stays.
+//! Read latency: recall and contexts, one query after the other in a long-lived process.
 
 use std::collections::BTreeMap;
 

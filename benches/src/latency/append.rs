@@ -1,4 +1,4 @@
-//! Writes: single durable events beside the flush that they need, and the store alone in large batches.
+//! Write latency: single durable events next to the flush that they need, and the store alone in large batches.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What making the index costs: analysis, marks and vectors of each event, and the blocks that are written with the log.
+//! Indexing cost: analysis, marks and vectors of each event, and the blocks written with the log.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Import from end to end: lines of a file, rules, analysis, vectors, SQLite.
+//! End-to-end import: file lines, rules, analysis, vectors, SQLite.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,4 +1,4 @@
-//! A space in which every layer holds something: a life told to an assistant over years, made from a seed.
+//! A seeded space with data in every layer: a life told to an assistant over years.
 
 use std::io::{Result as IoResult, Write};
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! Processes that start anew: the first answer, what they hold in memory, and one command from its start to its end.
+//! Cold starts: the first answer, resident memory, and one command from start to end.
 
 use std::io::Write as _;
 use std::path::Path;

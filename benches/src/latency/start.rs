@@ -1,4 +1,4 @@
-//! What every process pays before its first call: parts that are made from tables.
+//! Startup cost of every process before its first call: parts built from tables.
 
 use anyhow::Result;
 use mnemal_extract::SecretRules;

@@ -1,4 +1,4 @@
-//! The files of a life. What may be left out has a meaning without it, and a string may stand where a list may.
+//! File format of a life. Optional members have defaults, and a string may replace a list.
 
 use std::path::Path;
 

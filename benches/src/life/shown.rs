@@ -1,4 +1,4 @@
-//! The lines of a context, as one who reads it sees them.
+//! The lines of a context, as its reader sees them.
 
 use mnemal::{Context, EventId, Level, ReceiptLine, RecordRef, line_number};
 

@@ -1,4 +1,4 @@
-//! What every peer is handed: texts as mnemal indexes them, questions, and the vectors of both.
+//! Input of every peer: texts as mnemal indexes them, questions, and the vectors of both.
 
 use std::collections::HashMap;
 use std::fs::File;

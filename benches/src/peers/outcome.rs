@@ -1,4 +1,4 @@
-//! What came of a peer: its measurements, its score, or why there are none.
+//! Result of a peer: its measurements and score, or the reason for having none.
 
 use std::fmt::Write as _;
 use std::time::Duration;

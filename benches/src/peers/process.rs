@@ -1,4 +1,4 @@
-//! One phase of a peer: a process that is waited for, up to a limit, and what it leaves behind.
+//! One phase of a peer: a process with a time limit, and its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,4 +1,4 @@
-//! Rankings with one signal switched off, and of BM25 alone, beside the ranking with all of them.
+//! Ablation: rankings with one signal switched off, and BM25 alone, next to the full ranking.
 
 use anyhow::Result;
 use mnemal::{Engine, Layer, RecallMode, RecallWeights};

@@ -1,4 +1,4 @@
-//! Weights of the condenser, fitted to references: how much of a sentence stands in the reference of its session.
+//! Condenser weights, fitted to references: the share of a sentence that occurs in its session's reference.
 
 use std::collections::{BTreeSet, HashSet};
 

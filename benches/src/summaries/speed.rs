@@ -1,4 +1,4 @@
-//! How many leaves of the tree are made in a second of processor time, with the branches above them.
+//! Summary throughput: leaves of the tree per second of CPU time, with the branches above them.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

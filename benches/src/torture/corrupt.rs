@@ -26,7 +26,7 @@ use crate::words::Dice;
 pub const READ: &str = "read-damaged";
 /// How long a reader may take on a clock; its own limit is on the CPU that it uses.
 ///
-/// Source: RELIABILITY 18.1 asks for 5 s; other programs run on the machine, so the clock has more patience than the limit.
+/// Source: own choice; other programs run on the machine, so the clock allows more than the CPU limit of 5 s.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause between two looks at a reader.
 const PAUSE: Duration = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! The processes that work on one space, as their supervisor sees them: started, asked, heard and killed.
+//! Worker processes of one space from their supervisor's view: started, called, heard and killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,4 +1,4 @@
-//! What a call does to the space: each is one use of the facade, as a host makes it.
+//! Effects of a call on the space: each is one use of the facade, as a host makes it.
 
 use std::error::Error as _;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! A month of cycles with a model that often lies: nothing is lost, what is dear stays, and everything can be taken back.
+//! A month of consolidation cycles with a model that often lies: no loss, no archiving of protected notes, and everything can
+//! be undone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +20,11 @@ use mnemal_text::uncovered;
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Notes at the beginning. Source: the corpus of the incident that the requirement DF-14 replays.
+/// Notes at the start. Source: the corpus of a reported incident, in which consolidation lost a quarter of it (DF-14).
 const NOTES: u64 = 300;
 /// Notes on one thing, which may be merged. Source: own choice.
 const ALIKE: u64 = 3;
-/// Every which note is dear. Source: a tenth, as the heavily supported ones of DF-14.
+/// Every n-th note is protected. Source: a tenth, as many as were heavily supported in that incident.
 const DEAR: u64 = 10;
 /// Proposals of the model a cycle. Source: own choice, more than a cycle may carry out.
 const PROPOSED: usize = 12;

@@ -1,4 +1,4 @@
-//! A space on a disk that fails as it is told: opening it, playing a script over it, judging what is left.
+//! A space on a failing disk: opening it, playing a script over it, judging the remains.
 
 pub(super) mod book;
 pub(super) mod judge;

@@ -19,7 +19,7 @@ use crate::words::Dice;
 const HANDS: usize = 3;
 /// Steps of a history.
 const STEPS: usize = 60;
-/// Most times that a call is sent. Source: RELIABILITY 18.6, I1.
+/// Most times that a call is sent. Source: own choice.
 const COPIES: usize = 5;
 /// Most looks at a call that is dropped.
 const LOOKS: usize = 10;

@@ -1,4 +1,4 @@
-//! The n-th operation on the file fails: a clean error, and nothing acknowledged is lost.
+//! Failure of the n-th I/O operation: a clean error, and no acknowledged data is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::faulty::script::{self, CALLERS, Step};
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Steps of the script, which make about two hundred calls. Source: RELIABILITY 18.1, D3.
+/// Steps of the script, which make about two hundred calls. Source: own choice.
 const STEPS: usize = 80;
 /// Most events of one call. Source: own default.
 const LARGEST_CALL: usize = 4;

@@ -1,4 +1,4 @@
-//! Processes that are killed while they write.
+//! Processes killed while they write.
 //!
 //! A process works on a space in several lanes at once. At a random moment, which may be while it opens or makes the space,
 //! it is killed. The next one compares the space with what was acknowledged, repeats every call that was not acknowledged

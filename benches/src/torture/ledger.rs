@@ -1,4 +1,4 @@
-//! What a space must hold: a plain list of what was asked and acknowledged, against which every answer is checked.
+//! Expected contents of a space: a plain list of requests and acknowledgements, against which every answer is checked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

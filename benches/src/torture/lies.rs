@@ -1,5 +1,4 @@
-//! A model that lies answers every question that is asked of one: nothing of it is believed, nothing is lost, and one step takes all of
-//! it back.
+//! A lying model behind every pass: none of its claims is believed, nothing is lost, and one step undoes all of it.
 
 mod liar;
 mod words;

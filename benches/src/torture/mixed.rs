@@ -1,4 +1,4 @@
-//! Things that people, agents and tools do to a space, by chance: turns, notes, decisions, undos, forgets, cycles.
+//! Random operations of people, agents and tools on a space: turns, notes, decisions, undos, forgets, cycles.
 
 use std::sync::Arc;
 use std::time::Duration;

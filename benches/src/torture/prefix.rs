@@ -1,4 +1,4 @@
-//! What was believed at a moment is what a space believes that was told nothing since.
+//! Bi-temporal check: the belief as of a moment equals the belief of a space that ended at that moment.
 //!
 //! Two spaces have the same life by the same seed; one ends early. The other is asked what it believed then.
 

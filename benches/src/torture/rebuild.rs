@@ -1,4 +1,4 @@
-//! Mixed operations, and every layer made anew from the log: the same rows, bit by bit, twice.
+//! Mixed operations followed by a rebuild of every layer from the log: the same rows, bit by bit, twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

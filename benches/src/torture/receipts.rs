@@ -1,4 +1,4 @@
-//! Contexts by chance, each line of which must stand on words in the log, and each hit of which must be accounted for.
+//! Random contexts: each line has a source in the log, and each hit is accounted for in the receipt.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

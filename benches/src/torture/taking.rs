@@ -1,5 +1,5 @@
-//! Histories of other programs, made by chance: large ones that are read in little memory, and small ones whose reader is killed
-//! again and again, until it has read all of them once.
+//! Synthetic histories of other programs: large ones read in little memory, and small ones whose reader is killed repeatedly
+//! until all of them are imported exactly once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -48,7 +48,7 @@ const SMALL: u64 = 3_000_000;
 const KILLS: u64 = 12;
 /// Longest time of a reader before it is killed.
 const WORK: Duration = Duration::from_millis(900);
-/// Memory that an import may take, in bytes. Source: the issue of trust.
+/// Memory limit of an import, in bytes. Source: the target of the product.
 const MOST_MEMORY: u64 = 100_000_000;
 /// Most time for what was read to be folded. Source: as the command line.
 const FOLDING: Duration = Duration::from_mins(10);

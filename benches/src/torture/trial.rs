@@ -1,4 +1,4 @@
-//! One space under trial: its processes, what it must hold, and what was asked and not yet answered.
+//! One space under trial: its processes, expected contents, and pending calls.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

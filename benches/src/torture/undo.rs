@@ -1,4 +1,4 @@
-//! Decisions by chance over a space with a history, taken back in any order that is allowed: as if they had never been.
+//! Random decisions over a space with a history, undone in any permitted order: as if they had never been made.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What can go wrong, and how it is told.
+//! Failure kinds and their reports.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a supervisor and the processes that work on a space say to each other: one JSON line a call and an answer.
+//! Protocol between supervisor and worker processes: one JSON line per call and per answer.
 
 use serde::{Deserialize, Serialize};
 

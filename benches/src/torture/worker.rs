@@ -1,5 +1,5 @@
-//! A process that works on a space: it reads calls, does those of each lane in order, and writes each answer once the call
-//! has returned.
+//! A worker process on a space: it reads calls, runs those of each lane in order, and writes each answer once the call has
+//! returned.
 
 use std::collections::HashMap;
 use std::future::Future;

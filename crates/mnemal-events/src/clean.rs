@@ -1,4 +1,4 @@
-//! Takes out of an event what must not be stored: our own blocks, private parts, secrets.
+//! Removal of what must not be stored: injected context blocks, private passages, secrets.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! A document as events: chunks that know their file, heading and page.
+//! Documents as events: chunks with their file, heading and page.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What a session was shown, as runs of words, so that memory that comes back is known as an echo.
+//! Echo detection: runs of words that a session was shown, so that injected memory is not stored as new evidence.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Tombstones: made of a text that is erased, and held against a text that comes in.
+//! Tombstones of erased texts, and the check of incoming texts against them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use mnemal_core::{
 };
 use mnemal_text::{fold, sentences};
 
-/// Fewest words of a sentence that has a tombstone of its own. Source: RELIABILITY 9.3.
+/// Fewest words of a sentence that has a tombstone of its own. Source: own choice.
 const WORDS: usize = 5;
 /// Fewest characters of such a sentence in a script without spaces. Source: two characters a word, as in mnemal-text.
 const CHARACTERS: usize = 10;

@@ -1,4 +1,4 @@
-//! Reads logs of other programs and our own export, line by line, in bounded memory.
+//! Importers for logs of other programs and for our own export, line by line in bounded memory.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The log as one object: what enters goes through the pipeline, what is there is read in several orders.
+//! The event log: the ingest pipeline and its read methods.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mnemal_core::{Clock, Cursor, Event, EventFilter, EventStore, Gap, GapCause, Projector, Result};
 
-/// Events that a projector consumes in one step. Source: DECISIONS 6, steps of at most 5 ms.
+/// Events that a projector consumes in one step. Source: own choice; a step shall block the runtime for at most 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 /// Steps without progress after which another process is left to do the work. Source: own choice.
 const PATIENCE: u32 = 3;

@@ -1,4 +1,4 @@
-//! Claims that no rule of this crate read, held against the same gates.
+//! Admission of claims from outside the rules (a model, a host), checked against the same gates.
 
 use mnemal_core::{ExtractedFact, Object, Subject, Utterance};
 use mnemal_text::sentences;

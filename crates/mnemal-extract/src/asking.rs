@@ -1,5 +1,4 @@
-//! The words with which questions ask for facts: one table of all languages, because a question may be put in another one than
-//! its answer was said in.
+//! Question words for facts: one table for all languages, because a question may be in another language than its answer.
 
 use std::sync::OnceLock;
 

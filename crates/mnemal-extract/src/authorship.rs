@@ -1,4 +1,4 @@
-//! Whose words a turn holds: the gate in front of everything that learns.
+//! Authorship gate: which parts of a turn are the speaker's own words. Everything that learns reads only those.
 
 mod cache;
 mod code;

@@ -1,4 +1,4 @@
-//! Claims: what the clauses of a text assert of the speaker and of those who belong to the speaker.
+//! Claim extraction: what a text's clauses assert about the speaker and the speaker's people, animals and things.
 
 mod act;
 mod ahead;

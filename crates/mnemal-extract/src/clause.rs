@@ -1,4 +1,4 @@
-//! A sentence as its clauses: where they begin, and which gates hold in them.
+//! Clause segmentation of a sentence, with the gates that hold in each clause.
 
 use std::ops::Range;
 

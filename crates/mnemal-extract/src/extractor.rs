@@ -22,11 +22,11 @@ use crate::word::Word;
 
 /// Counts up with every change of packs or code that changes what is found.
 const VERSION: u32 = 13;
-/// Words of the longest text that is read. Source: EXTRACTION 4.0.
+/// Words of the longest text that is read. Source: own choice.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that are surely more than the most words. Source: own choice, 20 a word.
 const MOST_BYTES: usize = 40_000;
-/// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
+/// Percentage of code and quotations at which a text is not read. Source: own choice.
 const MOST_COPIED: usize = 40;
 /// Own words that tell their language whatever stands beside them. Source: own choice, those of a sentence that does.
 const LEAST_TELLING: usize = 4;

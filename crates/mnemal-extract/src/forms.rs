@@ -1,4 +1,4 @@
-//! Written forms of a language that are more than one word: "I'm", "dont", "j'habite".
+//! Contractions and other multi-word written forms of a language: "I'm", "dont", "j'habite".
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Gates of a sentence: the reasons for which it may be no plain claim about its speaker.
+//! Sentence gates: reasons not to read a plain claim about the speaker (question, negation, hypothesis and others).
 
 pub(crate) mod pack;
 pub(crate) mod scope;

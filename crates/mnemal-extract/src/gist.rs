@@ -1,4 +1,4 @@
-//! What a text says in short, what it is about, and how much its words make of it.
+//! Short summary, topics and importance of a text.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -10,17 +10,17 @@ use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, Lean};
 use crate::names::quantity::quantities;
 
-/// Sentences of the summary. Source: GA-13.
+/// Sentences of the summary. Source: own choice, one to two sentences (GA-13).
 const SENTENCES: usize = 2;
-/// Most topics. Source: GA-13.
+/// Most topics. Source: own choice, two to four topics (GA-13).
 const TOPICS: usize = 4;
 /// Words of the longest topic. Source: own choice, as of a tag.
 const LONGEST_TOPIC: usize = 3;
-/// What a text matters of which nothing is known. Source: GB-30.
+/// Importance of a text without any cue. Source: own choice, the middle of the range (GB-30).
 const NEUTRAL: f32 = 0.5;
-/// What each sign adds. Source: GB-30.
+/// Added importance of each cue. Source: own choice (GB-30).
 const A_SIGN: f32 = 0.1;
-/// How much a text matters at most. Source: GB-30.
+/// Highest importance. Source: own choice (GB-30).
 const MOST: f32 = 0.9;
 
 /// What a text says in short, what it is about, and how much its words make of it: read off by rule, and stored nowhere.
@@ -32,11 +32,11 @@ pub struct Gist {
     pub topics: Vec<String>,
     /// Why it may matter, each once.
     pub signs: Vec<Sign>,
-    /// 0.5, and 0.1 more for each sign, up to 0.9. Source: GB-30.
+    /// Importance: 0.5, plus 0.1 for each cue, up to 0.9.
     pub importance: Importance,
 }
 
-/// A sign that a text matters. Source: GB-30.
+/// A cue that a text is important: a date, a number with a unit, a decision, a commitment, or a request to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sign {
     /// It names a time.

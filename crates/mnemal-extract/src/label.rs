@@ -1,4 +1,4 @@
-//! What a label says of the one who speaks, where it is no name: the user, an assistant, a tool, the system.
+//! Role of a speaker label that is not a name: user, assistant, tool, system.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The languages whose rules are there, each with its packs.
+//! Supported languages with their packs.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -106,10 +106,10 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
 
 /// Words up to which a text is short, so that single words tell its language. Source: own choice.
 const SHORT: usize = 25;
-/// Words from which on a sentence shows its own language. Source: EXTRACTION 12.
+/// Fewest words of a sentence for language detection. Source: own choice; detection is unreliable on shorter ones.
 const SENTENCE: usize = 4;
 
-/// How much is read in a language. Source: EXTRACTION 12.
+/// Extraction support of a language.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {

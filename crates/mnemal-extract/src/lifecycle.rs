@@ -1,4 +1,4 @@
-//! The life of what was said: what a later message ends or takes back, and how long a wish holds.
+//! Life cycle of facts and preferences: endings, retractions, and how long a preference holds.
 
 mod keys;
 mod pack;

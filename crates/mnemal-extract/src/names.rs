@@ -1,4 +1,4 @@
-//! Names in a text, found without a model: lists, capitals, and the words beside them.
+//! Name recognition without a model: lists, capitals, and neighboring words.
 //!
 //! Precision comes first: what could be a name but has nothing that speaks for a kind is left alone.
 

@@ -1,4 +1,4 @@
-//! Packs of languages, each read when the first text in it comes.
+//! Language packs, each parsed at the first text in its language.
 
 use std::sync::OnceLock;
 

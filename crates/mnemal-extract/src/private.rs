@@ -1,11 +1,11 @@
-//! Cuts what the user marked as private: `<private>…</private>`.
+//! Removal of passages that the user marked as private: `<private>…</private>`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// The tag whose content is never stored.
 ///
-/// Source: RELIABILITY.md 8.1.
+/// Source: own choice.
 pub const PRIVATE_TAG: &str = "private";
 
 /// Cuts everything inside `<private>…</private>`, see [`strip_tag`].

@@ -1,4 +1,4 @@
-//! Finds what a program wrote into a turn of a person: elements with tags of its own.
+//! Detection of program-written text in a user's turn: elements with the program's own tags.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What a question asks for, read from its words.
+//! Question analysis: the answer type and the target of a question.
 
 use std::ops::Range;
 

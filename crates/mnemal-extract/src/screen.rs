@@ -1,4 +1,4 @@
-//! The write screen: names the rule by which a text tries to command an agent.
+//! The write screen: names the rule by which a text looks like a prompt injection.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub const SCREEN_RULES: [&str; 8] = [
     "opaque_blob",
 ];
 
-/// Source: RELIABILITY.md 7.
+/// Characters of a base64 or hex run that counts as an opaque payload. Source: own choice; SHA-512 has 128 in hex.
 const BLOB: usize = 200;
 
 /// Source: own choice; emoji flags use up to 6 of the same characters.

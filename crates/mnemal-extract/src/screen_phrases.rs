@@ -1,4 +1,4 @@
-//! What texts say that try to command an agent, as data.
+//! Prompt-injection phrases, as data.
 
 /// Rule and text, in any case.
 pub(crate) const LITERALS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! Other readings of a text, for commands that are written so that only their reader sees them.
+//! Decoded views of a text, for injections that are hidden from a human reader.
 
 use std::borrow::Cow;
 

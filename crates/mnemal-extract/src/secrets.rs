@@ -1,4 +1,4 @@
-//! Finds secrets in a text and puts a typed placeholder in their place.
+//! Secret detection and replacement by typed placeholders.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,12 +24,12 @@ pub const REDACTOR_VERSION: u32 = 1;
 
 /// Bytes before and after a keyword in which a regular expression looks for its secret.
 ///
-/// Source: RELIABILITY.md 8.2.
+/// Source: own choice.
 const WINDOW: usize = 512;
 
 /// Bytes that a compiled pattern of a user may take.
 ///
-/// Source: RELIABILITY.md 8.2, 1 MiB.
+/// Source: own choice; it bounds the memory that a user's pattern may cost.
 const PATTERN_SIZE: usize = 1 << 20;
 
 /// How often a text is read again around what was found. Source: own choice; the second reading is nearly

@@ -1,4 +1,4 @@
-//! A quick look that tells most words from those of a list.
+//! Fast prefilter that excludes most words that are not in a list.
 
 /// The beginnings of some words, each as one of 128 marks: a word whose mark is missing is none of them.
 ///

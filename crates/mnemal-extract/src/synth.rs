@@ -1,4 +1,4 @@
-//! Makes up secrets from their formats, so that tests plant them without a token in any file.
+//! Synthetic secrets built from their formats, so that tests plant them without a real token in any file.
 //!
 //! Nothing here was ever issued: the characters come from the seed.
 //! A test plants [`phrase`]`.text`, runs what it tests, and asserts that [`phrase`]`.secret` is in no byte:

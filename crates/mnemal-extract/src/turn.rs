@@ -1,4 +1,4 @@
-//! Marks of a turn that ranking wants to know of every turn, read in one pass over its bytes.
+//! Marks of a turn for ranking, read in one pass over its bytes.
 
 use crate::word::without_closing_marks;
 

@@ -1,4 +1,4 @@
-//! Whether a note is about the user.
+//! Test for notes about the user.
 
 /// What the user is called in a note, and his own "I" and "my", in the languages that claims are read in. Source: own choice.
 const USER: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Words of a text in small letters, with the bytes they came from.
+//! Lower-case words of a text with their byte ranges.
 
 use std::borrow::Cow;
 use std::ops::Range;

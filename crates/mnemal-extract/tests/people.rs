@@ -1,4 +1,4 @@
-//! Of whom something is claimed: whose name it is, who ended, and what is nobody's.
+//! Subjects of claims: names, endings, and statements about third parties.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Files as text: what kind a file is, and what it says.
+//! Text extraction from files: the file kind and its text.
 //!
 //! Plain text, Markdown, JSON and CSV are read here. Formats whose parsers are large are read in a child process that has
 //! given up what it does not need; pictures, sound and films by a program that the user names.
@@ -45,9 +45,9 @@ pub use self::container::{PackedFiles, Packing};
 pub use self::guarded::{GUARDED, serve};
 pub use self::kind::{Kind, Medium};
 
-/// Most bytes of a file. Source: SURFACES 4.2, `ingest.max_file_mb`.
+/// Most bytes of a file. Source: own default, setting `ingest.max_file_mb`.
 pub const MOST_BYTES: u64 = 25 * 1024 * 1024;
-/// Most time for one file in a child process. Source: RELIABILITY 12, wall 30 s.
+/// Wall-clock limit for one file in the child process. Source: own choice.
 const GUARDED_TIME: Duration = Duration::from_secs(30);
 /// Most time for a description. Source: own default; speech of some minutes takes a small model that long.
 const DESCRIBE_TIME: Duration = Duration::from_mins(5);

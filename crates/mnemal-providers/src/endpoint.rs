@@ -1,4 +1,4 @@
-//! What any endpoint that speaks as OpenAI does is asked for, in the background only: vectors, and answers in words.
+//! Client for OpenAI-compatible endpoints, in the background only: embeddings and chat completions.
 
 mod address;
 mod answer;

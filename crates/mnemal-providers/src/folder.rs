@@ -1,4 +1,4 @@
-//! A folder whose files are read, each once.
+//! A folder inbox: each file is read once.
 //!
 //! A file waits in the folder itself, is claimed by being moved into `.claimed`, and ends in `processed` or, with a file that
 //! says why, in `failed`. Each move is one atomic rename inside the folder, so a process may end at any moment and the file
@@ -24,12 +24,12 @@ use self::names::{Claim, shown};
 use self::place::{Found, Place, Shelf};
 use crate::document::{DocumentReader, Kind};
 
-/// How long a file must not have changed between two looks before it is read. Source: GA-09, 2 s.
+/// How long a file must be unchanged between two checks before it is read. Source: own choice (GA-09: half-written files wait).
 pub const QUIET: Duration = Duration::from_secs(2);
 /// Age by its own time from which a file is read at the first look, so that one look is enough for what was put there long ago.
 /// Source: own choice; clocks of file servers are nearer to ours.
 const SETTLED: Duration = Duration::from_mins(1);
-/// Most times that a file is begun. Source: GA-05, 5 attempts.
+/// Most attempts for one file. Source: own choice (GA-05: a failed file is retried, then reported).
 const ATTEMPTS: u32 = 5;
 /// Rest after a file could not be opened, times the attempts so far. Source: own default.
 const REST: Duration = Duration::from_secs(5);

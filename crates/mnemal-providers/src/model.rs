@@ -1,4 +1,4 @@
-//! Language models: what they are asked, what of their answers can be used, and how much they may cost.
+//! Language-model adapters: prompts, answer validation and budgets.
 
 mod appraise;
 mod capped;
@@ -24,7 +24,7 @@ pub use self::node::ModelWriter;
 pub use self::summary::ModelSummarizer;
 pub use self::tally::{Asked, Tally};
 
-/// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
+/// Bytes of text per token. Source: an estimate for English, 30,000 characters are about 7,500 tokens (RB-15).
 const BYTES_A_TOKEN: usize = 4;
 
 /// Returns about how many tokens so many bytes of text make.

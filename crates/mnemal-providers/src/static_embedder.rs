@@ -1,4 +1,4 @@
-//! The embedder that is always there: mean of int8 rows, one a word piece.
+//! The built-in static embedder: the mean of int8 rows, one per word piece.
 
 use std::fmt;
 

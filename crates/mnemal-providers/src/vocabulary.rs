@@ -1,4 +1,4 @@
-//! The pieces that words are cut into: how each is written, and which one is written so.
+//! Word-piece vocabulary: piece to id and id to piece.
 
 #[cfg(feature = "onnx")]
 mod list;

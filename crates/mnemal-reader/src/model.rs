@@ -1,4 +1,4 @@
-//! The model: one file, read whole, and run on one thread.
+//! The model: loaded from one file and run on one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the lists of names and words say of the words of a text.
+//! Name and word-list features of a text's words.
 
 use mnemal_extract::{NameList, name_lists};
 

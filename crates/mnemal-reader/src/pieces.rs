@@ -1,4 +1,4 @@
-//! Pieces of words, by the vocabulary of the model.
+//! Word pieces, by the model's vocabulary.
 
 use std::collections::HashMap;
 

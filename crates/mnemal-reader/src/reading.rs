@@ -1,4 +1,4 @@
-//! What the model reads in a turn, in words.
+//! Decoding of the model's output into claims, in words.
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The rules and the model vote: what both say is a fact.
+//! Agreement of rules and model: claims that both find become facts.
 
 use std::ops::Range;
 

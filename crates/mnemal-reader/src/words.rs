@@ -1,4 +1,4 @@
-//! Words of a text as the model sees them: where they stand and how they are written.
+//! Words of a text as model input: positions and written form.
 
 use std::ops::Range;
 

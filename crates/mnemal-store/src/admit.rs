@@ -1,4 +1,4 @@
-//! What a batch must satisfy before any store looks at it.
+//! Validation of a batch before any store sees it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Appends the batches of several callers in one transaction; one caller's refusal is not another's.
+//! Group append: batches of several callers in one transaction; one caller's refusal does not affect the others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

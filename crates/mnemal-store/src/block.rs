@@ -1,4 +1,4 @@
-//! Builds index blocks: from new rows, out of other blocks, and without rows that must go.
+//! Construction of index blocks: from new rows, from other blocks, and without erased rows.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "sqlite")]

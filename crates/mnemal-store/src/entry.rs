@@ -1,4 +1,4 @@
-//! An event as columns, on its way into the log and out of it.
+//! Conversion between an event and its database columns.
 
 use mnemal_core::{
     AgentId, Body, ChannelId, Error, ErrorKind, Event, EventId, EventKind, LogEntry, Metadata, NewEvent,

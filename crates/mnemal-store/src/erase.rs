@@ -1,4 +1,4 @@
-//! Work that changes what is stored: erasing events, late vectors, sealing.
+//! Writes that change stored data: erasing events, adding late vectors, sealing blocks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits in stored JSON.
+//! Hexadecimal encoding of bytes in stored JSON.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! One statement for many rows, in a few fixed lengths, so that each text is made and prepared once.
+//! Multi-row statements in a few fixed row counts, so that each text is built and prepared once.
 
 use std::sync::LazyLock;
 
@@ -6,8 +6,7 @@ use crate::sql::{Step, Value};
 
 /// Rows a statement, largest first.
 ///
-/// Source: ARCHITECTURE 8, a few fixed row counts; with threes and thirties the forty lines of a receipt need half as many
-/// statements.
+/// Source: own choice; with threes and thirties the forty lines of a receipt need half as many statements.
 const LENGTHS: [usize; 5] = [100, 30, 10, 3, 1];
 
 /// The same statement for 100, 30, 10, 3 rows and for one. The placeholders are bare `?`: with 2,700 numbered ones SQLite would look up

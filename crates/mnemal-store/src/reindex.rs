@@ -1,4 +1,4 @@
-//! Makes a stretch of the index anew.
+//! Rebuild of a range of the index.
 
 use async_trait::async_trait;
 use mnemal_core::{BLOCK_ROWS, Error, ErrorKind, Event, IndexEntry, Result, Seq};

@@ -1,4 +1,4 @@
-//! Rows whose shape the database need not know, as JSON. The types here are the stored form; changing one is a migration.
+//! JSON rows whose shape the database need not know. These types are the stored form; changing one is a migration.
 
 pub(crate) mod decision;
 pub(crate) mod graph;

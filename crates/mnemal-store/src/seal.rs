@@ -1,4 +1,4 @@
-//! Merges runs of small index blocks, so that a load reads few large ones.
+//! Sealing: merging runs of small index blocks, so that a load reads a few large ones.
 
 use async_trait::async_trait;
 use mnemal_core::{BLOCK_ROWS, Result};

@@ -1,4 +1,4 @@
-//! What derived rows are served, and in which order; the same for every store.
+//! Filtering and ordering of derived rows; the same for every store.
 
 use mnemal_core::{AsOf, Error, EventId, Learning, NoteKey, Omitted, Receipt, RecordRef, Result, Source};
 

@@ -1,4 +1,4 @@
-//! What the ports ask of a database: statements written once, transactions that are data or a piece of work.
+//! The database interface of the ports: statements written once, and transactions as data or as closures.
 
 use std::fmt::Debug;
 use std::sync::Arc;

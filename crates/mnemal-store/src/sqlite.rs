@@ -74,7 +74,7 @@ impl Default for Options {
 
 /// Fewest readers of one space, so that a long read keeps nobody else waiting, and most of them.
 ///
-/// Source: DECISIONS 5, a connection costs a thread and about a megabyte; four serve one conversation at a time.
+/// Source: own choice; a connection costs a thread and about a megabyte, and four serve one conversation at a time.
 const READERS: (u32, u32) = (2, 4);
 
 /// Returns how many readers a space has: one for each processor, because those beyond only wake each other, and each reads again

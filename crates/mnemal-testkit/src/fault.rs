@@ -1,4 +1,4 @@
-//! Parts that misbehave on purpose.
+//! Fault-injecting wrappers of ports.
 
 use std::future::pending;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! A server on the loopback interface that answers HTTP as a test tells it to.
+//! HTTP test server on the loopback interface.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! Makes valid records, so that a case says only what it is about.
+//! Builders of valid records for tests.
 
 use mnemal_core::{
     Act, Basis, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,

@@ -1,4 +1,4 @@
-//! A sentence transformer that is small enough to be understood, as the files of a real one.
+//! A tiny sentence transformer for tests, in the file format of a real one.
 
 use crate::fake::mix;
 

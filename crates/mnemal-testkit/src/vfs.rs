@@ -1,4 +1,4 @@
-//! A file system for SQLite, in memory, that fails as it is told and forgets what was not flushed.
+//! Fault-injecting in-memory VFS for SQLite that loses unflushed data at a power cut.
 //!
 //! Of each file there are two images: the live one, which every reader sees, and the durable one, which the last flush made.
 //! A power cut takes the live image away and leaves the durable one, with as much of the writes in between as chance wants:

@@ -1,4 +1,4 @@
-//! From text to terms: the one path that index and query share.
+//! The analyzer: text to terms, shared by index and query.
 
 use crate::Language;
 use crate::fold::{lower_into, strip_accents};

@@ -1,4 +1,4 @@
-//! The BM25 formula; the index that feeds it lives elsewhere.
+//! The BM25 formula; the index that feeds it is in another crate.
 
 /// Saturation of the term frequency.
 ///

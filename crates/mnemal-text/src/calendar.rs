@@ -1,4 +1,4 @@
-//! The terms under which the day of an event is found.
+//! Date terms under which an event's day is found.
 
 use crate::{Analyzer, Language};
 

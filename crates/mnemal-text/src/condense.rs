@@ -1,4 +1,4 @@
-//! A text in a few of its own sentences.
+//! Extractive summary: a selection of a text's own sentences.
 
 use crate::Analyzer;
 use crate::hash::term_hash;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// Two sentences that are more alike than this say the same.
 ///
-/// Source: design of extractive summaries (NX-05.6), Jaccard over terms.
+/// Source: own choice, the Jaccard index over terms above which two sentences are redundant.
 const REDUNDANT: f32 = 0.6;
 
 /// What the first sentence of a text gains over one in the middle, as a share of the best centroid score.

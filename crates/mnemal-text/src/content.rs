@@ -1,4 +1,4 @@
-//! How much a text says, whatever its language.
+//! Language-independent measure of a text's information content.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 

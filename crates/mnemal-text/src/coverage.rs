@@ -1,4 +1,4 @@
-//! Whether a text still carries every specific of what it was made of.
+//! Merge coverage: whether a text still carries every specific (name, number, date) of its sources.
 
 mod date;
 mod form;
@@ -14,7 +14,7 @@ pub(crate) use generic::{counts, is_everyday, is_grammar, opens};
 use piece::{Kind, Piece};
 use plain::{carries, plain, stands_at, starts};
 
-/// Texts of a space in which a word of a script without case may stand and still be rare. Source: FEATURES AD-44.
+/// Most texts of a space that hold a rare word, in a script without case. Source: own choice (AD-44).
 const RARE: u32 = 2;
 /// Longest word that a list of a space may have, in characters. Source: own choice; what is longer is a mistake in the list.
 const LONGEST: usize = 64;

@@ -1,4 +1,4 @@
-//! Parts of words in scripts without a stemmer, under which other forms of the same word meet.
+//! Character n-grams for scripts without a stemmer, so that inflected forms of a word share terms.
 
 /// Letters of a part.
 ///

@@ -1,4 +1,4 @@
-//! Whether a text that somebody wrote about other texts says nothing that they do not say.
+//! Grounding check: whether a written text says nothing beyond its sources.
 
 mod words;
 

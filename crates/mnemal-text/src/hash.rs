@@ -1,4 +1,4 @@
-//! A hash of terms that never changes, because the index stores it.
+//! Stable hash of terms; the index stores it, so it never changes.
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;

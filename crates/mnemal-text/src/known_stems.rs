@@ -1,5 +1,5 @@
-//! Stems that a thread has made already: a few thousand words are most of what people write, and stemming one costs
-//! more than all the rest of its analysis.
+//! Per-thread cache of stems: a few thousand words are most of what people write, and stemming one costs more than all the rest
+//! of its analysis.
 
 use crate::Language;
 use std::cell::RefCell;

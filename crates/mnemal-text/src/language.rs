@@ -1,4 +1,4 @@
-//! The languages that can be stemmed, and a guess of the language of a text.
+//! The languages with a stemmer, and language detection.
 
 use crate::script::Script;
 use crate::stop;

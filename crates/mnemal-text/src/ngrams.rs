@@ -1,4 +1,4 @@
-//! Which parts of a text repeat a run of words that was seen before.
+//! Detection of repeated word runs: the parts of a text that were seen before.
 
 use crate::fold::{lower_into, strip_accents};
 use crate::hash::{chain, term_hash};

@@ -1,4 +1,4 @@
-//! How alike two texts are, word by word.
+//! Word-overlap similarity of two texts.
 
 use crate::hash::{chain, term_hash};
 use crate::{Analyzer, Language};

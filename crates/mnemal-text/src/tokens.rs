@@ -1,4 +1,4 @@
-//! An estimate of how many tokens a language model counts, from the look of the text alone.
+//! Token-count estimate from a text's surface alone.
 
 mod piece;
 mod word;

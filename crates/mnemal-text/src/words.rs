@@ -1,4 +1,4 @@
-//! Where the words of a text are.
+//! Word boundaries of a text.
 
 use crate::script::{Script, is_emoji};
 use std::ops::Range;

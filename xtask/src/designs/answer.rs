@@ -1,4 +1,4 @@
-//! Answers of the scripted model: read off the form that is asked for, so that every kind of question gets one.
+//! Canned answers of the scripted model, derived from the requested form, so that every kind of question gets one.
 
 use serde_json::{Value, json};
 

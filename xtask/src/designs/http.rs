@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a walk on the loopback interface needs.
+//! Minimal HTTP/1.1 client for the loopback interface.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! A language model on the loopback interface that answers as its mode says.
+//! A scripted language model on the loopback interface.
 
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

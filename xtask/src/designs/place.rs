@@ -1,4 +1,4 @@
-//! An empty home, the program in it, and perhaps a server and a language model beside it.
+//! A test installation: an empty home with the program, and optionally a server and a language model.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

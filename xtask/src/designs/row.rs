@@ -1,4 +1,4 @@
-//! The rows as data. The form is told in `xtask/designs/README.md`.
+//! Rows of the design files. `xtask/designs/README.md` describes the form.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Command lines, variables and moments in the words of rows.
+//! Expansion of command lines, variables and times in rows.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Finds the comments by which tests name what they prove.
+//! Search for the `proves:` comments of tests.
 
 use crate::workspace::Tree;
 

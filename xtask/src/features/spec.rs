@@ -1,4 +1,4 @@
-//! Reads the identifiers of a specification: the requirement tables, and the list of them by crate.
+//! Parser for the ids of a specification: the requirement tables, and the list of them by crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ fn row(line: &str) -> Option<Vec<&str>> {
     Some(inner.split('|').map(str::trim).collect())
 }
 
-/// Returns true for `GB-01`, `NX-01.5` and `NX-01.T1`.
+/// Whether a text is an id such as `GB-01`, `NX-01.5` or `NX-01.T1`.
 pub(super) fn is_requirement(id: &str) -> bool {
     let Some((prefix, number)) = id.split_once('-') else { return false };
     let (main, part) = number.split_once('.').unwrap_or((number, "1"));

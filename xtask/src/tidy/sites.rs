@@ -1,4 +1,4 @@
-//! Names that may be used in a few places only.
+//! Rule: names that may be used in a few places only.
 
 use super::Finding;
 use super::graph::SERIALISING;

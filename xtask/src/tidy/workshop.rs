@@ -1,4 +1,4 @@
-//! The tree speaks of the project alone: no folder of somebody's machine, no host of a registry.
+//! Rule: no path of a developer's machine and no host of a registry in the tree.
 
 use super::Finding;
 use crate::source::names;

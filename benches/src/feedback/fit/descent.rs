@@ -1,5 +1,4 @@
-//! Logistic regression that prefers small weights, by coordinate descent: one weight after another takes a step, until
-//! none moves.
+//! Regularized logistic regression by coordinate descent: one weight after another takes a step, until none moves.
 //!
 //! A step divides the slope by twice the curvature at hand and goes no further than [`LONGEST_STEP`]. Over such a step the
 //! curvature at most doubles, so no step overshoots, the loss never rises, and the result does not depend on a rate.

@@ -1,4 +1,4 @@
-//! What happens to a file.
+//! File damage: bit flips, truncation and other mutations.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a space answers to everything that can be asked, and which of two accounts of it is wrong without saying so.
+//! All answers of a space, and the comparison of two such accounts for silent errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -21,7 +21,7 @@ use super::told;
 
 /// Most memory of a reader. Source: own default, one gigabyte of addresses; a reader of the sample uses 60 MB.
 const MEMORY: u64 = 1 << 30;
-/// Most seconds on the CPU. Source: RELIABILITY 18.1.
+/// CPU limit in seconds; a longer read counts as a hang. Source: own choice.
 const SECONDS: u64 = 5;
 /// Events a page.
 const PAGE: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");

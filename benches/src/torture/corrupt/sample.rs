@@ -1,4 +1,4 @@
-//! The space that is damaged: some hundred events of every kind, with a write-ahead log that holds the last commits.
+//! The space to damage: some hundred events of every kind, with a write-ahead log that holds the last commits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Canaries: sentences with a word that stands nowhere else, one for every path that data can take.
+//! Canaries: sentences with a unique word, one for every path that data can take.
 
 use anyhow::Result;
 use async_trait::async_trait;

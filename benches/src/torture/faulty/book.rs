@@ -1,4 +1,4 @@
-//! What was said to a space, and what it acknowledged.
+//! Requests to a space, and its acknowledgements.
 
 use mnemal::{Ack, EventId, Message, NoteKey, Seq};
 use mnemal_testkit::vfs::Dice;

@@ -1,4 +1,4 @@
-//! Compares what is left of a space with what was acknowledged.
+//! Comparison of a space's remains with what was acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;

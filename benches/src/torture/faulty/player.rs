@@ -1,4 +1,4 @@
-//! Plays a script over a space and notes what was acknowledged, and what was answered instead.
+//! Script player that notes what was acknowledged and what was answered instead.
 
 use mnemal::{Ack, Durability as Promise, Error, ErrorKind, Result, Selector};
 use mnemal_core::Upkeep as _;

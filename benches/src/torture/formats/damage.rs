@@ -1,4 +1,4 @@
-//! Files that lost, moved, doubled or changed some of their records, with what must still be read of them.
+//! Files with removed, moved, doubled or changed records, and the records that must still be read.
 
 use std::collections::BTreeMap;
 

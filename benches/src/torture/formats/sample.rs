@@ -1,4 +1,4 @@
-//! Files of other programs, made by chance in their real shapes.
+//! Synthetic files of other programs, in their real shapes.
 
 use std::collections::BTreeSet;
 

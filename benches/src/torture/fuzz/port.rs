@@ -1,4 +1,4 @@
-//! The ports that read text, each with what must hold of its answer.
+//! The text-reading ports, each with the invariants of its answer.
 
 use std::fmt::Debug;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A model that answers every kind of question, lies in most of its answers, and is right in the others.
+//! A lying model: it answers every kind of question, mostly with lies.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

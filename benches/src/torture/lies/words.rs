@@ -1,4 +1,4 @@
-//! What is said in the spaces of the programme, and how a model lies about it.
+//! Dialogue of the lies program, and the lies about it.
 
 use mnemal_testkit::vfs::Dice;
 

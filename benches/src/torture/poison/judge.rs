@@ -1,4 +1,4 @@
-//! Looks whether words of others became the user's will, or left their fence.
+//! Poisoning check: whether words of others became the user's will, or left their fence.
 
 use anyhow::Result;
 use mnemal::{

@@ -1,4 +1,4 @@
-//! Conversations as they stand in a data file; `benches/data/poison/README.md` describes the layout.
+//! Data-file layout of attack conversations; `benches/data/poison/README.md` describes it.
 
 use anyhow::{Context as _, Result, bail};
 

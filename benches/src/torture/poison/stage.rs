@@ -1,4 +1,4 @@
-//! Plays a conversation into a space of its own, the hostile turns through one way in.
+//! Replay of an attack conversation into its own space, with the hostile turns over one channel.
 
 use std::io::Cursor as Bytes;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! An account export of Claude: conversations, projects with their documents, and what the program noted of its user.
+//! Importer for a Claude account export: conversations, projects with documents, and the stored user memory.
 
 mod branch;
 

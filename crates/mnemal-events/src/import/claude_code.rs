@@ -16,7 +16,7 @@ use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// Share of pasted text from which a message is no longer the user's own words. Source: SURFACES 7.5, 40 %.
+/// Percentage of pasted text at which a message no longer counts as the user's own words. Source: own choice.
 const PASTED_PERCENT: usize = 40;
 /// What a message of the program starts with, or holds without an end. Source: transcripts of versions 1 and 2.
 const ECHOES: [&str; 10] = [

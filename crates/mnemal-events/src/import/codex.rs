@@ -1,4 +1,4 @@
-//! Session files of Codex CLI, `rollout-*.jsonl`: what was said and called, and what its person rolled back.
+//! Importer for Codex CLI session files, `rollout-*.jsonl`: messages, tool calls and rolled-back turns.
 //!
 //! Shape: `RolloutLine` in `codex-rs/protocol/src/protocol.rs` of openai/codex, as of 2026; each line is
 //! `{timestamp, type, payload}`.

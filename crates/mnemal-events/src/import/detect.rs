@@ -1,4 +1,4 @@
-//! Tells the format of a file by its first lines and its name.
+//! Format detection from a file's first lines and its name.
 
 use mnemal_core::{Error, PRODUCT, Result};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::element::Elements;
 use super::json::Object;
 use super::takeout;
 
-/// Bytes that are looked at to tell the format. Source: SURFACES 9.1, the first 64 KiB.
+/// Bytes inspected for format detection. Source: own choice.
 pub const DETECT_BYTES: usize = 64 * 1024;
 /// Lines that are looked at. Source: own choice; transcripts begin with entries that say little.
 const LINES: usize = 50;

@@ -1,4 +1,4 @@
-//! Finds the records of one JSON document while its bytes pass: the elements of a list, or the parts of an object.
+//! Streaming splitter of one JSON document into records: the elements of a list, or the members of an object.
 
 /// What a byte is to the record that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! What all foreign formats share: one JSON object a line, and texts in several shapes.
+//! Shared helpers of the JSON formats: one object per line, and texts in several shapes.
 
 use serde_json::{Map, Value};
 
-/// Deepest nesting. Source: RELIABILITY 12, JSON depth 32.
+/// Deepest nesting. Source: own choice.
 const DEEPEST: usize = 32;
 
 /// A JSON object.

@@ -1,4 +1,4 @@
-//! Lines of a file, or records of one JSON document, one at a time, whatever their length and bytes.
+//! Reader of one line or one JSON record at a time, of any length and any bytes.
 
 use std::io::{BufRead, ErrorKind, Result};
 

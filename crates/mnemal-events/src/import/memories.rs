@@ -1,5 +1,4 @@
-//! Stores of memories: the official memory server of the Model Context Protocol, Mem0, files of RockBot; and chat
-//! histories of LangChain.
+//! Importers for memory stores (the official MCP memory server, Mem0, RockBot files) and LangChain chat histories.
 
 use mnemal_core::{Metadata, Timestamp, Zone};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Times as files write them.
+//! Parser for the timestamps of foreign files.
 
 use std::borrow::Cow;
 use std::str::FromStr;

@@ -1,10 +1,10 @@
-//! What memories of other programs become: notes, filed by words of theirs.
+//! Foreign memories as notes, filed under their own categories.
 
 use mnemal_core::{Category, Decision, EventKind, Importance, LearningKind, Remember, Tag};
 
-/// Where a memory is filed that names no category. Source: `general` in PB-01.
+/// Category of a memory that names none. Source: RockBot's default category (RB-04).
 const DEFAULT_CATEGORY: &str = "general";
-/// Most parts of a category. Source: RB-04.
+/// Most parts of a category. Source: the limit of `Category`, 1 to 8 segments (RB-04).
 const DEEPEST_CATEGORY: usize = 8;
 /// Longest part of a category, in bytes. Source: own choice; a heading of a few words, and eight of them fit a name.
 const LONGEST_PART: usize = 30;

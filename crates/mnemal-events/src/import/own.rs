@@ -1,4 +1,4 @@
-//! Our own export: a header, tombstones, events.
+//! Importer for our own export: a header, tombstones, events.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

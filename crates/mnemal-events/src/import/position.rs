@@ -1,4 +1,4 @@
-//! How far a file that still grows was read, and whether it is still the same file.
+//! Resume position in a growing file, and the check that it is still the same file.
 
 use std::io::{Read, Result, Seek, SeekFrom};
 

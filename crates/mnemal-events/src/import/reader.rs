@@ -1,4 +1,4 @@
-//! The importer: reads lines ahead, and hands out batches in the order of the file.
+//! The import reader: reads ahead and returns batches in file order.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::log::{Exact, ExactRecord};
 
-/// Longest line of a foreign format. Source: SURFACES 9.1, a record over 1 MiB is skipped.
+/// Longest line of a foreign format; a longer record is skipped. Source: own choice.
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;

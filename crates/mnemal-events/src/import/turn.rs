@@ -1,4 +1,4 @@
-//! Makes events out of what a format's reader understood.
+//! Conversion of parsed records into events.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The pipeline: what is done to an event before it is stored.
+//! The ingest pipeline: the steps before an event is stored.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a forget reaches in the log.
+//! The closure of a forget: every event that it reaches in the log.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! Documents: a file that is read again replaces its older reading, and files with the same bytes stand once.
+//! Document deduplication: a new version replaces the older one, and identical files are stored once.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;

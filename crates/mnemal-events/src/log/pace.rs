@@ -1,4 +1,4 @@
-//! How much a conversation stores in an hour below level user: who floods a memory is held back, and seen.
+//! Ingest quota per conversation and hour for events below level user; the excess is quarantined.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -40,7 +40,7 @@ pub struct HourlyLimits {
 }
 
 impl Default for HourlyLimits {
-    /// Source: RELIABILITY 7.
+    /// Source: own choice.
     fn default() -> Self {
         Self { agent: 60, external: 200 }
     }

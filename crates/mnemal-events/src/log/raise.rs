@@ -1,4 +1,4 @@
-//! Raises what an import brought as evidence of others, when its owner says later that it is his own.
+//! Promotion of an import from external evidence to the owner's own history.
 
 use mnemal_core::{Event, EventId, InstallationKey, Level, NewEvent, Result};
 

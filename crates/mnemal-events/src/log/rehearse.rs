@@ -1,4 +1,4 @@
-//! Says what an import would do and how good what it brings is; nothing is stored.
+//! Import preview: the effect and the quality of an import, without storing anything.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,4 +1,4 @@
-//! Lets what a rule holds back be used, by a decision of the user.
+//! Release of a quarantined event by a decision of the user.
 
 use std::collections::BTreeSet;
 

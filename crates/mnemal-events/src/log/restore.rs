@@ -1,4 +1,4 @@
-//! Puts the events of our own export back: same ids, same times, erased events as erased.
+//! Restore from our own export: same ids, same times, erased events stay erased.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Takes in what an importer read, batch by batch; doing it again changes nothing.
+//! Idempotent import of a reader's batches.
 
 use std::collections::HashSet;
 

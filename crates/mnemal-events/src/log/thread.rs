@@ -1,4 +1,4 @@
-//! Conversations as trees: what an event answers, and what answers it.
+//! Conversation trees: the parent of an event and its replies.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;

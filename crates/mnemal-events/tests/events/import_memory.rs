@@ -1,4 +1,4 @@
-//! A file is read in bounded memory, whatever its length: the reader is never far ahead of what it has handed out.
+//! Bounded memory of the import reader, whatever the file's length.
 
 use std::io::{BufReader, Read, Result};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What comes too fast is held back.
+//! The hourly ingest quota.
 
 use std::time::Duration;
 

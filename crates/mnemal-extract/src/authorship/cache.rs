@@ -1,4 +1,4 @@
-//! What the gate said of the last turns: several layers read each turn.
+//! Cache of the authorship gate's results for the latest turns, because several layers read each turn.
 
 use std::collections::HashMap;
 use std::ops::Range;

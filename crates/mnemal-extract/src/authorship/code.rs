@@ -1,4 +1,4 @@
-//! Comments beside code, and elements in tags.
+//! Comments next to code, and tagged elements.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Words that announce a text, or ask for work on it.
+//! Lead-ins: words that announce a pasted text, or ask for work on it.
 
 use mnemal_text::sentences;
 

@@ -1,4 +1,4 @@
-//! The words by which mails, letters, chats and requests are known, of all languages with packs together.
+//! Lexicon of mails, letters, chats and requests, for all languages with packs together.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Words between quotation marks, lines of a quotation, and fenced text.
+//! Quotations: text in quotation marks, quoted lines, and fenced text.
 
 use std::ops::Range;
 

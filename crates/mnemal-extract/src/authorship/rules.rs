@@ -1,4 +1,4 @@
-//! The segmenter that works by rule alone.
+//! The rule-based authorship segmenter.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Chats, minutes and interviews: lines that begin with who says them.
+//! Chats, minutes and interviews: lines that begin with a speaker label.
 
 use std::ops::Range;
 

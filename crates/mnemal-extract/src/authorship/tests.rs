@@ -1,4 +1,4 @@
-//! Whose words the parts of a turn are.
+//! Attribution of the parts of a turn.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which gates let a claim pass, and as what.
+//! Effect of the gates on a claim: dropped, or kept with an act.
 
 use std::ops::Range;
 

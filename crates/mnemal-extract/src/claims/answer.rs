@@ -1,4 +1,4 @@
-//! Answers: what the message before asks tells what a few words claim: "Where do you live now?" "Porto, since May."
+//! Answers: the preceding question gives a short reply its meaning: "Where do you live now?" "Porto, since May."
 
 use mnemal_text::sentences;
 

@@ -1,4 +1,4 @@
-//! What is taken back beside a claim: "It's not hazelnuts. I'm allergic to walnuts."
+//! Corrections: a value retracted next to a claim: "It's not hazelnuts. I'm allergic to walnuts."
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Every rule of every pack claims its examples and leaves its counter-examples.
+//! Test that every rule of every pack matches its examples and not its counter-examples.
 
 use std::collections::HashSet;
 

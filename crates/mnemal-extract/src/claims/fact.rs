@@ -1,4 +1,4 @@
-//! From a pattern that stands in a sentence to what it claims.
+//! Conversion of a matched pattern into a claim.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What is done how often.
+//! Habits: frequency expressions.
 
 use mnemal_core::ExtractedFact;
 

@@ -1,4 +1,4 @@
-//! What other readers found in a text before its claims are read: times and names.
+//! Times and names of a text, found before its claims are read.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Kinds of things by their words: what a dictionary calls an occupation, an illness or an animal.
+//! Semantic classes of nouns: occupations, illnesses, animals and others, as a dictionary lists them.
 //!
 //! Nouns in the singular, a line each, from `WordNet`; the lists know what nobody would write into a rule by hand.
 

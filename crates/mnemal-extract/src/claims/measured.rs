@@ -1,4 +1,4 @@
-//! What was measured of the rules: how far each is from its prior, and what share of claims of a score is right.
+//! Calibration of the rules: each rule's shift from its prior, and the precision at each score.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Plain wording, which is measured by itself: it is oftener right than other words.
+//! Plain wording, calibrated separately because it is more often right.
 
 use mnemal_core::{Act, ExtractedFact};
 

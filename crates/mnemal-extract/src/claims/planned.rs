@@ -1,4 +1,4 @@
-//! What is still to come: a verb or an event with a time ahead.
+//! Plans: a verb or an event with a future time.
 
 use std::ops::Range;
 

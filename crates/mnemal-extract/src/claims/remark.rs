@@ -1,4 +1,4 @@
-//! Why something was not claimed.
+//! Reasons for claims that were dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;

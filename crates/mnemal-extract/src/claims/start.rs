@@ -1,4 +1,4 @@
-//! Places in a sentence at which a claim may begin.
+//! Positions in a sentence at which a claim may begin.
 
 use mnemal_core::Subject;
 

@@ -1,4 +1,4 @@
-//! Of whom a clause speaks: the speaker, somebody of the speaker's, or somebody with a name.
+//! The subject of a clause: the speaker, a relation of the speaker, or a named person.
 
 mod memory;
 mod relation;

@@ -1,4 +1,4 @@
-//! Finds every reading of a run of words by the forms of a pack, from the right to the left.
+//! Chart parser: every reading of a run of words by the forms of a pack, from right to left.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Choosing among times that come back: the nearest, the next, the n-th inside another.
+//! Choice among recurring times: the nearest, the next, the n-th inside another.
 
 use jiff::civil::{Date, DateTime};
 

@@ -1,5 +1,5 @@
-//! What a language community, or whoever asks, means where words leave it open: hours of the afternoon, the ends of
-//! ranges, the first days of a month.
+//! Defaults of a language community, or of the caller, for ambiguous times: afternoon hours, ends of ranges, the first days of
+//! a month.
 
 use mnemal_core::{Error, Result};
 

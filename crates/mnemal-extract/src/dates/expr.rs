@@ -1,4 +1,4 @@
-//! What date words mean before anybody knows when they were said.
+//! Date expressions, before they are resolved against the time of the utterance.
 
 use std::rc::Rc;
 

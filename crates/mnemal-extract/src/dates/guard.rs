@@ -1,4 +1,4 @@
-//! Readings that are part of something longer: what stands beside them changes what they mean, and nothing has read it.
+//! Rejection of date readings inside a longer expression whose neighboring words change the meaning.
 
 use mnemal_core::Result;
 

@@ -1,4 +1,4 @@
-//! Holidays: days by rule, days that hang on Easter, and tables for the calendars of the moon.
+//! Holidays: fixed rules, days relative to Easter, and tables for lunar calendars.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

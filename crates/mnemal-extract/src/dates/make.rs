@@ -1,4 +1,4 @@
-//! What forms make of the values that they matched; the names stand in the packs.
+//! Constructors of date expressions from matched values; the packs refer to them by name.
 
 use std::rc::Rc;
 

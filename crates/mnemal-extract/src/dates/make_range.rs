@@ -1,4 +1,4 @@
-//! What forms make of two times, or of a time and a bound.
+//! Constructors for ranges: two times, or a time and a bound.
 
 use std::rc::Rc;
 

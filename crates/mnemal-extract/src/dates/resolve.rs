@@ -1,4 +1,4 @@
-//! Turns what words mean into spans of civil time, seen from a moment and a place.
+//! Resolution of date expressions into intervals of civil time, from a reference moment and place.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;

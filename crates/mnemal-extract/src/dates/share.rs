@@ -1,4 +1,4 @@
-//! What the members of a list share: "Monday or Tuesday next week", "the 22nd, 23rd or 31st of March".
+//! Shared parts of a list: "Monday or Tuesday next week", "the 22nd, 23rd or 31st of March".
 
 use std::rc::Rc;
 

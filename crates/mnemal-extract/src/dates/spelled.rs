@@ -1,4 +1,4 @@
-//! Numbers in words: one word, tens and ones, or signs around the one for ten.
+//! Spelled-out numbers: single words, tens and ones, and characters around the one for ten.
 
 use super::pack::{Meaning, Pack};
 use super::token::folded;

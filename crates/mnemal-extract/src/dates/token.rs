@@ -1,4 +1,4 @@
-//! Words, digits and signs of a text as date forms see them.
+//! Tokens of the date forms: words, digits and signs.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The extractor over whole texts, and what holds for any text.
+//! The extractor on whole texts, and invariants for any text.
 
 use std::collections::BTreeMap;
 

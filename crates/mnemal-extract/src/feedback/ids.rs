@@ -1,4 +1,4 @@
-//! Sets of the numbers of words.
+//! Sets of word ids.
 
 /// A set of numbers of words, which are small and dense: a bit for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

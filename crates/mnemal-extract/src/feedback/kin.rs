@@ -1,4 +1,4 @@
-//! Words of one kind: weekdays, colours, foods. A user who names another word of a kind than the assistant often corrects it.
+//! Word classes: weekdays, colors, foods. A user who names another word of the same class often corrects the assistant.
 
 use std::collections::HashMap;
 

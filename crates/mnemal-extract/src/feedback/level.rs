@@ -1,4 +1,4 @@
-//! How much a user is put out, by counted cues.
+//! Irritation level of a user, from counted cues.
 
 use super::Line;
 use super::kinds::{FeedbackAct, Irritation, Polarity};

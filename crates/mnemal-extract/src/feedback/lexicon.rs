@@ -1,4 +1,4 @@
-//! The words that the patterns of a pack know, its word classes, and how a sentence is turned into numbers.
+//! Vocabulary of a pack's patterns, its word classes, and the mapping of a sentence to word ids.
 
 use std::collections::HashMap;
 use std::ops::Range;

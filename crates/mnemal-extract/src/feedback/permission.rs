@@ -1,4 +1,4 @@
-//! Topics on which nothing may be done without the user's leave.
+//! Topics that require the user's consent before an action.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

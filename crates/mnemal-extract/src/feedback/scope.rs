@@ -1,4 +1,4 @@
-//! What of a message counts as the user's own plain words.
+//! The part of a message that counts as the user's own plain words.
 
 use super::pack::{Gate, Pack, Rule};
 use super::pattern::Hit;

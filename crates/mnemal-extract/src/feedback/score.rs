@@ -1,4 +1,4 @@
-//! How much speaks for and against each kind of feedback in a message: families of cues with weights.
+//! Evidence for and against each kind of feedback in a message: weighted cue families.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What the weights of a pack are fitted to: the signals of messages, and the examples of the rules.
+//! Training data of a pack's weights: the signals of messages, and the examples of the rules.
 
 use std::collections::BTreeSet;
 

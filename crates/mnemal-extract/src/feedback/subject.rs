@@ -1,4 +1,4 @@
-//! Subjects of feedback: target, aspect, and the words that say what is wanted.
+//! Subjects of feedback: target, aspect, and the words that state the request.
 
 use mnemal_text::{Analyzer, Language};
 

@@ -1,4 +1,4 @@
-//! The words of one sentence as numbers, with the signs between them: what patterns are matched against.
+//! Token ids of one sentence with the signs between them: the input of the patterns.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The gates of a language as data: cues with their reach, and the words by which questions and orders are known.
+//! Gate data of a language: cues with their scope, and the words that mark questions and orders.
 
 use std::collections::HashSet;
 

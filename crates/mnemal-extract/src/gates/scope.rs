@@ -1,4 +1,4 @@
-//! Where the cues of gates stand in a sentence, and how far each reaches.
+//! Positions and scopes of gate cues in a sentence.
 
 use std::ops::Range;
 

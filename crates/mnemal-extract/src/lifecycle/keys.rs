@@ -1,4 +1,4 @@
-//! A quick look at a text for words without which no rule of any language finds anything in it.
+//! Prefilter: words without which no rule of any language can match.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Whether a text says that this is another one of that name: "another Anna", "a different town called Paris".
+//! Homonyms: texts that say it is another one of that name: "another Anna", "a different town called Paris".
 
 use mnemal_core::EntityKind;
 

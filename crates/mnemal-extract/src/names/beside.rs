@@ -1,4 +1,4 @@
-//! What the words before and behind a run say about its kind.
+//! Evidence for a name's kind from the neighboring words.
 
 use mnemal_core::EntityKind;
 

@@ -1,8 +1,8 @@
-//! The one intake of names: whatever found a name, it is cleaned here.
+//! Name normalization, the single intake for names from every source.
 
 use crate::names::token::POSSESSIVES;
 
-/// The longest name, in characters. Source: EXTRACTION 4.5.
+/// The longest name, in characters. Source: own choice.
 const LONGEST: usize = 80;
 
 /// Cleans a name: control and format characters go, white space becomes single spaces, and signs around it as well as

@@ -1,4 +1,4 @@
-//! Parts of a text that are no sentences: fenced code, logs, tables of signs.
+//! Non-prose parts of a text: fenced code, logs, tables.
 
 use std::ops::Range;
 

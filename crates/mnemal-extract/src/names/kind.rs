@@ -1,4 +1,4 @@
-//! What a run of words names, weighed from lists, its own shape and the words beside it.
+//! Classification of a name from lists, its own shape and the neighboring words.
 //!
 //! The numbers here and in `shape`, `beside` and `role` are halves of a point. Source of each: own choice, by hand on the
 //! development halves of the gold sets (`cargo xtask bench extraction` measures them); only their order of size matters.

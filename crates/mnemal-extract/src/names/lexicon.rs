@@ -1,4 +1,4 @@
-//! The lists of names and words, as one table: what a word is known to be.
+//! Name and word lists as one lookup table.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

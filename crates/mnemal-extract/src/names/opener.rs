@@ -1,4 +1,4 @@
-//! Words with which sentences of other languages begin, and which are no names there: "Está lloviendo", "Demain".
+//! Sentence openers of other languages that are capitalized but not names: "Está lloviendo", "Demain".
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What the words of a language say about the names beside them, read from `packs/<language>/names.toml`.
+//! Context words for names by language, read from `packs/<language>/names.toml`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

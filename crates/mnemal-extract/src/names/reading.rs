@@ -1,4 +1,4 @@
-//! A text on the way to its names.
+//! Working state of the name search over one text.
 
 use std::ops::Range;
 

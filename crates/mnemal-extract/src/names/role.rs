@@ -1,4 +1,4 @@
-//! What a run is to somebody: titles, relatives, trades and animals before it or behind it.
+//! Roles of a name: titles, relatives, trades and animals before or after it.
 
 use mnemal_core::EntityKind;
 

@@ -1,4 +1,4 @@
-//! Runs of words that could be one name.
+//! Candidate runs of words for one name.
 
 use std::ops::Range;
 

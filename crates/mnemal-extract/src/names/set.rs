@@ -1,4 +1,4 @@
-//! What a word is known to be, as a set of flags.
+//! Word classes as a set of flags.
 
 /// What a word is known to be; a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the capitals, the number and the single words of a run say about its kind.
+//! Evidence for a name's kind from capitals, digits and single words.
 
 use mnemal_core::EntityKind;
 

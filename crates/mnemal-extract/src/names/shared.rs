@@ -1,4 +1,4 @@
-//! Names of one text speak for each other: the same name is of one kind, and so are names in a row.
+//! Kind agreement within a text: equal names share a kind, and so do names in a row.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Bodies and events whose later words are small: "Ellerby library", "Ondry brass band".
+//! Organizations and events with lower-case heads: "Ellerby library", "Ondry brass band".
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Words of a text as the search for names needs them: with their capitals, and with what stands before them.
+//! Tokens of the name search, with capitals and what precedes each word.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Cuts a run of capitals to what belongs to the name.
+//! Trimming of a capitalized run to the name itself.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Validators: what a matched text must be, besides having the right shape.
+//! Validators of secret matches: length, alphabet, checksum.
 
 /// Takes every match.
 pub(crate) fn any(_: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Secrets without a keyword: card numbers, account numbers, and two tokens that only their shape gives away.
+//! Secrets without a keyword: card numbers, account numbers, and two tokens known by their shape alone.
 
 use std::ops::Range;
 

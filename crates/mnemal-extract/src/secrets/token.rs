@@ -1,4 +1,4 @@
-//! Tokens that begin with a prefix of their own: the prefix is the keyword, the rest is a run of one alphabet.
+//! Prefixed tokens: the prefix is the keyword, the rest is a run of one alphabet.
 
 use std::ops::Range;
 

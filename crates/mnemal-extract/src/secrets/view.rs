@@ -1,4 +1,4 @@
-//! The text as the secret rules see it: without invisible characters, escapes or soft line breaks.
+//! Scan view of a text for the secret rules: without invisible characters, escapes or soft line breaks.
 //!
 //! Every byte of a view knows the bytes of the source that it stands for, so that a match in the view can be
 //! cut out of the source.

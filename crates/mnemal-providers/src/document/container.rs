@@ -1,4 +1,4 @@
-//! The files of a container, one after the other, unpacked while they are read: nothing of them is ever on a disk or held as a whole.
+//! Streaming reader of a container's files, unpacked while they are read: never on disk, never held as a whole.
 
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read, Result as Io};
@@ -11,7 +11,7 @@ use super::{tarred, zipped};
 
 /// Most files. Source: own choice; an account export has some hundred, and pictures.
 pub(super) const FILES: usize = 100_000;
-/// How many times larger a file may be than its container; text of chats is packed to a tenth. Source: RELIABILITY 12, ratio 100.
+/// Highest expansion ratio of a file; chat text packs to a tenth. Source: own choice; zip bombs exceed it.
 const RATIO: u64 = 100;
 /// Bytes that are always allowed. Source: own choice, small containers of plain text are packed well.
 const ALWAYS: u64 = 64 * 1024 * 1024;

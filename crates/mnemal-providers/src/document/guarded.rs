@@ -1,5 +1,5 @@
-//! Reading in a child process: it gives up memory, time, files and processes before it sees a byte, and what happens to it
-//! happens to nobody else.
+//! Sandboxed parsing in a child process, which gives up memory, time, files and processes before it sees a byte; a crash
+//! affects only the child.
 
 use std::io::{Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
@@ -15,13 +15,13 @@ use super::{Content, Kind, MOST_BYTES, Medium, Program, read_there};
 /// The hidden word with which a program calls [`serve`].
 pub const GUARDED: &str = "read-guarded";
 
-/// Most bytes of address space. Source: RELIABILITY 12, 512 MiB.
+/// Address-space limit of the child. Source: own choice.
 #[cfg(unix)]
 const MEMORY: u64 = 512 * 1024 * 1024;
-/// Most seconds of a processor. Source: RELIABILITY 12, 20 s.
+/// CPU-time limit of the child, in seconds. Source: own choice.
 #[cfg(unix)]
 const PROCESSOR_SECONDS: u64 = 20;
-/// Most bytes of an answer. Source: RELIABILITY 12, output 2 MiB.
+/// Most bytes of an answer. Source: own choice.
 const OUTPUT: u64 = 2 * 1024 * 1024;
 /// Bytes of a file that may be larger in the child's hands than the settings allow: the parent has counted them.
 const INPUT: u64 = 64 * MOST_BYTES;

@@ -1,4 +1,4 @@
-//! Pages of the web: their text under their headings, without scripts, styles and what the browser does not show.
+//! HTML pages: text under its headings, without scripts, styles and hidden elements.
 
 use mnemal_core::Metadata;
 

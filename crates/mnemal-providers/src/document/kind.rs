@@ -1,4 +1,4 @@
-//! Kinds of files, by the ending of their names.
+//! File kinds by extension.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub enum Medium {
     Video,
 }
 
-/// Endings and kinds. Source: FEATURES GA-08, with the formats of documents beside them.
+/// Extensions and kinds. Source: the file types of an earlier design (GA-08), and further document formats.
 const ENDINGS: [(&str, Kind); 37] = [
     ("txt", Kind::Text),
     ("text", Kind::Text),

@@ -1,4 +1,4 @@
-//! Tags and text, of HTML and of XML alike: a flat stream, so that nesting costs nothing however deep it is.
+//! Tag tokenizer for HTML and XML: a flat stream, so that deep nesting costs nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
-//! JSON and CSV: every record as lines `name: value`, so that words and their meaning stand together.
+//! JSON and CSV: every record as lines `name: value`, so that a value and its name stay together.
 
 use mnemal_core::{Metadata, Passage};
 use serde_json::Value;
 
 use super::Content;
 
-/// Deepest nesting of JSON. Source: RELIABILITY 12.
+/// Deepest nesting of JSON. Source: own choice, as for imports.
 const DEEPEST: usize = 32;
 
 /// Reads JSON: each element of an outer list is a paragraph, each field of an outer object a passage under its name; fields

@@ -1,4 +1,4 @@
-//! What the guarded child answers: one JSON document.
+//! Answer of the sandboxed child: one JSON document.
 
 use mnemal_core::{Metadata, Passage, Timestamp};
 use serde::{Deserialize, Serialize};

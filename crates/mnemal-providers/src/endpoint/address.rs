@@ -1,4 +1,4 @@
-//! Where an endpoint is: read once, looked up and checked before each connection.
+//! Endpoint address: parsed once, resolved and checked before each connection (SSRF protection).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -95,8 +95,8 @@ fn path(given: &str, what: &str) -> String {
 /// The address of a cloud's metadata over IPv6; that over IPv4 is link-local.
 const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
 
-/// Whether an address can be no endpoint's: link-local (metadata of clouds), shared (carrier-grade NAT), multicast,
-/// broadcast, unspecified. Loopback and private ones are allowed, because the operator wrote them. Source: RELIABILITY 13.4.
+/// Whether an endpoint must not have an address: link-local (cloud metadata), shared (carrier-grade NAT), multicast, broadcast,
+/// unspecified. Loopback and private ones are allowed, because the operator configured them. Source: RFC 6890.
 fn is_refused(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {

@@ -1,4 +1,4 @@
-//! What an endpoint answers: taken whole, or not at all.
+//! Response reader: the body is accepted whole or not at all.
 
 use mnemal_core::{Error, ErrorKind, Result};
 use serde::Deserialize;

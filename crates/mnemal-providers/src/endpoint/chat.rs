@@ -1,4 +1,4 @@
-//! Answers in words of any endpoint that speaks `POST /v1/chat/completions`.
+//! Chat completions of any endpoint with `POST /v1/chat/completions`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::model::tokens_of;
 
 /// What stands before the model's name, as before the name of its vectors.
 const PREFIX: &str = "endpoint:";
-/// Most bytes of an answer. Source: RELIABILITY 11, row 16.
+/// Most bytes of a response. Source: own choice.
 const LARGEST: usize = 1_024 * 1_024;
 /// Where some models write down what they think before they answer.
 const THOUGHT: (&str, &str) = ("<think>", "</think>");

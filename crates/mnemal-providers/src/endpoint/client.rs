@@ -1,4 +1,4 @@
-//! One endpoint: asks until there is an answer, or no use in asking.
+//! Endpoint client: retries until there is an answer or the error is permanent.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -23,9 +23,9 @@ use super::address::{Address, Scheme};
 use super::answer;
 use super::client::ApiKey;
 
-/// Most time until there is a connection. Source: RELIABILITY 11, row 3.
+/// Connect timeout. Source: own choice.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Longest silence inside an answer. Source: RELIABILITY 11, row 4.
+/// Read timeout: longest silence inside a response. Source: own choice; it ends slow-drip responses.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// What is sent.

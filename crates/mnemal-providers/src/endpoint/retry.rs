@@ -1,17 +1,17 @@
-//! When to ask again, and after which pause.
+//! Retry policy: when to retry and after which pause.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Most attempts. Source: RELIABILITY 11.
+/// Most attempts. Source: own choice.
 const ATTEMPTS: u32 = 5;
-/// Most attempts while the answers cannot be used. Source: RELIABILITY 11, invalid output is retried at most twice.
+/// Most attempts for an unusable answer. Source: own choice, two retries.
 const NONSENSE: u32 = 3;
-/// Longest first pause; each further one is twice as long. Source: RELIABILITY 11.
+/// Upper bound of the first pause; each further one doubles it. Source: own choice.
 const FIRST: Duration = Duration::from_secs(1);
-/// Longest pause that is drawn. Source: RELIABILITY 11.
+/// Upper bound of every pause, before jitter. Source: own choice.
 const LONGEST: Duration = Duration::from_mins(5);
-/// Longest pause that an endpoint may ask for. Source: RELIABILITY 11, row 5.
+/// Longest `Retry-After` that is honored. Source: own choice.
 const LONGEST_TOLD: Duration = Duration::from_hours(1);
 
 /// Whether a status tells of a state that passes.

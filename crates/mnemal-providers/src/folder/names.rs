@@ -1,4 +1,4 @@
-//! What files are called on their way.
+//! File names in the stages of an inbox.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

@@ -1,4 +1,4 @@
-//! What the file system tells of a folder.
+//! File-system notifications of a folder.
 //!
 //! On Linux somebody who waits is told when a file in the folder was written and closed, or moved there. Elsewhere, and where
 //! the system cannot watch, nothing is told: whoever waits looks now and then in any case.

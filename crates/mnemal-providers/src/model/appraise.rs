@@ -1,4 +1,4 @@
-//! Opinions of a model on how a task went, held against the steps that were shown.
+//! Model assessments of finished tasks, checked against the steps that the model was shown.
 
 use mnemal_core::{
     Appraisal, Appraiser, BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TokenCount,

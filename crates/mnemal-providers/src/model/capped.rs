@@ -1,4 +1,4 @@
-//! A model that costs no more than it may, and whose answers were looked at.
+//! A model with a budget and with validated answers.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::screen::screen;
 use super::tally::Tally;
 use super::tokens_of;
 
-/// Requests that one question may take, repetitions and waits included. Source: own choice; five attempts of RELIABILITY 11,
+/// Requests that one question may take, retries and waits included. Source: own choice; the five attempts of the retry policy,
 /// the same without a schema, and two waits that the endpoint asked for.
 const REQUESTS: u32 = 8;
 /// Microseconds of an hour.

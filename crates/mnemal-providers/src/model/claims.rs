@@ -1,4 +1,4 @@
-//! Claims that a model read, each held against the words that it was shown.
+//! Claims extracted by a model, each checked against the words that it was shown.
 
 use mnemal_core::{
     Completion, EntityKind, ExtractedFact, Extraction, Familiar, ModelExtractor, Predicate, Producer, Prompt,
@@ -17,7 +17,7 @@ const TOKENS_A_MESSAGE: u32 = 200;
 const TOKENS: u32 = 100;
 /// Most claims of one message. Source: own choice; more are a list and no statement.
 const CLAIMS_A_MESSAGE: usize = 8;
-/// Characters of the longest name of a subject. Source: EXTRACTION 4, intake of names.
+/// Characters of the longest subject name. Source: the limit of name normalization in mnemal-extract.
 const LONGEST_NAME: usize = 80;
 
 /// Asks for claims and reads them.

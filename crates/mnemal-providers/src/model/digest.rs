@@ -1,4 +1,4 @@
-//! Digests of texts by a model, held against these texts.
+//! Model-written digests of texts, checked against those texts.
 
 use mnemal_core::{
     Completion, Digest, Importance, LONGEST_DIGEST, MOST_NAMED, ModelDigester, Producer, Prompt, Result, Tag,
@@ -13,7 +13,7 @@ use super::summary::made_up;
 
 /// Tokens of an answer. Source: own choice; two sentences, names and topics.
 const TOKENS: u32 = 400;
-/// Topics of a text. Source: GB-29, two to four.
+/// Topics of a text. Source: own choice, two to four (GB-29).
 const TOPICS: usize = 4;
 
 /// Asks what texts say in short, and reads it.

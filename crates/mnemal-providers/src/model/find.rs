@@ -1,4 +1,4 @@
-//! The one JSON object in an answer that may hold other words around it.
+//! Extraction of the single JSON object from an answer with surrounding prose.
 
 use mnemal_core::{Result, unusable};
 use serde::de::DeserializeOwned;

@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    /// What stands in an example comes back as a fact: RECALL 8.3.
+    /// A small model copies the names of a prompt's example into its answer as facts, so the files hold none.
     #[test]
     fn the_files_name_nobody() {
         let files = [

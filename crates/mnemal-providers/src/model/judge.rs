@@ -1,4 +1,4 @@
-//! What a model thinks of notes and messages, each opinion held against what was shown.
+//! Model judgments of notes and messages, each checked against what the model was shown.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Edits of the text of a summary that a model asks for, each held against the sentences that it names.
+//! Model edits of a summary's text, each checked against the sentences that it cites.
 
 use mnemal_core::{
     Completion, LONGEST_LINE, MOST_LINES, NodeWriter, Producer, Prompt, Result, TokenCount, WrittenLine,

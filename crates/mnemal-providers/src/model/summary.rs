@@ -1,4 +1,4 @@
-//! Summaries that a model wrote, held against the texts that it was shown.
+//! Model-written summaries, checked against the texts that the model was shown.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What was asked of models outside the process since it began.
+//! Process-wide counts of model requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! The vectors of the questions that were asked last.
+//! Cache of the latest query vectors.
 
 use std::collections::HashMap;
 
-/// Vectors that are kept. Source: BA-43; with 384 values each they take 15 MB once so many questions were asked.
+/// Cached vectors. Source: own choice (BA-43); with 384 values each they take 15 MB when full.
 const KEPT: usize = 10_000;
 
 /// A vector, or the knowledge that the text has none.

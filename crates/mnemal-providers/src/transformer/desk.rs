@@ -1,4 +1,4 @@
-//! One thread that works off texts, questions first.
+//! Worker thread for embedding, queries first.
 //!
 //! A model needs milliseconds of a processor for a text. They are spent beside the caller's threads, so that whoever waits
 //! can stop waiting, and texts that nobody waits for any more are not begun.

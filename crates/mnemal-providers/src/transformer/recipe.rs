@@ -1,4 +1,4 @@
-//! How the models that are known are to be read.
+//! Recipes for known transformer models: pooling, prefixes and limits.
 
 /// How one vector is made of those of the pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Reads and writes numbers and columns; reading checks every length before it takes or allocates anything.
+//! Encoding of numbers and columns; reading checks every length before it reads or allocates.
 
 use mnemal_core::{Error, ErrorKind, Result};
 

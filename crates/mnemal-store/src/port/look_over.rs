@@ -1,4 +1,4 @@
-//! A look at what is derived from the log: whether rows were lost, and whether the newest can be read.
+//! Quick check of derived tables: missing rows, and whether the newest rows can be read.
 
 use mnemal_core::{ErrorKind, Layer, LearningFilter, Result};
 

@@ -1,4 +1,4 @@
-//! The newest events of the log, kept in memory as they were read.
+//! In-memory cache of the newest events of the log.
 //!
 //! Every context asks what was said last, and between two contexts a turn or two is written: to read forty rows again, and the
 //! notes and results of tools between them, costs some milliseconds, to look whether there are new ones some microseconds.

@@ -1,4 +1,4 @@
-//! What all projections have: a cursor, and dead letters that move with it.
+//! Shared parts of all projections: a cursor, and dead letters that move with it.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! Receipts, and what each session was shown.
+//! Receipts, and the records that each session was shown.
 //!
 //! A receipt is one row, because one is written with every context: which events it rests on stands in its body alone, and an
 //! erase, which is rare, looks through all of them (ADR 57). What a session was shown rests on events that a receipt of that

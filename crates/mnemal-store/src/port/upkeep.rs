@@ -1,4 +1,4 @@
-//! Upkeep that every database does alike: what of the index must be made anew, and which forgets are not finished.
+//! Maintenance common to all databases: missing index entries and unfinished forgets.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Entities and facts of before, as JSON, and what is known of the graph as a whole. New entities and facts are bytes
+//! Legacy JSON rows of entities and facts, and the graph's edition. New entities and facts are binary
 //! ([`codec::graph`](crate::codec::graph)).
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Operations. They stand in the column of decisions, and are told from them by their first word.
+//! Operations. They share the column of decisions and are distinguished by their first word.
 
 use mnemal_core::{
     Cardinality, Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Pointed,

@@ -1,5 +1,5 @@
-//! Receipts of before, as JSON: with names in place, with each name once, and with lines as lists. New ones are
-//! [bytes](crate::codec::receipt).
+//! Legacy JSON receipts: with names in place, with each name once, and with lines as lists. New receipts are
+//! [binary](crate::codec::receipt).
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

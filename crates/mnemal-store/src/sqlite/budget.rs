@@ -1,4 +1,4 @@
-//! One number of reading connections for the whole process, however many spaces are open.
+//! Process-wide limit on read connections, however many spaces are open.
 //!
 //! A space that needs a connection while all places are taken gets the place of an idle one of another space, the one that
 //! was used least recently; only where none is idle does it wait.
@@ -17,7 +17,7 @@ use super::open::BUSY_TIMEOUT;
 
 /// Reading connections of one process.
 ///
-/// Source: DECISIONS 5; one connection costs a thread and about a megabyte.
+/// Source: own choice; one connection costs a thread and about a megabyte.
 const PLACES: usize = 32;
 
 static PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Arc::new(Budget::new(PLACES)));

@@ -1,4 +1,4 @@
-//! What is known of damage to the file: from the first sign on nothing is written, and what can be read is read.
+//! Damage state of a file: after the first sign, writes are refused and readable data is still served.
 
 use std::sync::OnceLock;
 

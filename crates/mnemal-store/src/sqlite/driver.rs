@@ -1,4 +1,4 @@
-//! SQLite as a database of the ports: values, errors, and the way to the writer.
+//! SQLite driver of the ports: values, errors, and access to the writer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Learnings, kept in memory as they were read until the database says that they may have changed.
+//! Cache of learnings, kept until the database reports a possible change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,4 +1,4 @@
-//! One look at what tells of changes, for everything that one piece of work asks.
+//! Shared change check for all queries of one piece of work.
 //!
 //! A context asks its parts one by one, which do not know of each other, and each asks the database first whether what it keeps
 //! in memory still holds: a dozen trips to a connection and back, for the same answer.

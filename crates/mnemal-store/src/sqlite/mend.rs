@@ -1,4 +1,4 @@
-//! Tables that are gone, made anew: empty, and with the layer's cursor at the start, so that it reads the log again.
+//! Rebuild of missing tables: created empty, with the layer's cursor at the start, so that it reads the log again.
 //!
 //! What says what happened (the log, its tombstones and its head) is not among them: without it there is nothing to read.
 

@@ -1,4 +1,4 @@
-//! An older file on its way to the newest schema: copied, changed step by step, checked, and the copy dropped.
+//! Schema migration: backup, steps, check, removal of the backup.
 
 use std::fs;
 use std::io::{self, Read as _};

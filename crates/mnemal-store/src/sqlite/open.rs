@@ -26,11 +26,11 @@ use crate::statement;
 
 /// Oldest SQLite that does not lose commits when two connections write and checkpoint at once.
 ///
-/// Source: RELIABILITY 3.1, the WAL-reset defect of versions before 3.51.3.
+/// Source: the WAL-reset bug, fixed in SQLite 3.51.3 (release notes of SQLite).
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 /// How long a statement waits for another process.
 ///
-/// Source: RELIABILITY 3.2.
+/// Source: own choice; a second process on the same file is normal.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause between two tries to prepare a file that another process is preparing.
 ///
@@ -76,7 +76,7 @@ const READ_SETTINGS: &str = "pragma busy_timeout; pragma foreign_keys; pragma se
      pragma cell_size_check; pragma application_id; pragma synchronous";
 /// What every setting must read.
 ///
-/// Source: RELIABILITY 3.2; `mmap_size` is missing because SQLite answers nothing where it is off.
+/// Source: the values set above; `mmap_size` is missing because SQLite returns no row where it is off.
 const SETTINGS: [(&str, i64); 10] = [
     ("busy_timeout", 5_000),
     ("foreign_keys", 1),

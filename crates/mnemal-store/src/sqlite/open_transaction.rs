@@ -1,4 +1,4 @@
-//! The write transaction on a connection: it begins with its first statement, and what need not answer waits for company.
+//! The write transaction of a connection: it begins with its first statement and batches statements that return nothing.
 
 use async_trait::async_trait;
 use mnemal_core::{Error, ErrorKind, Result};

@@ -1,5 +1,4 @@
-//! The connections that read: each is opened when it is first needed and kept until the end, or until
-//! another space needs its place.
+//! The read connections: each is opened on first use and kept until the end, or until another space needs its place.
 //!
 //! A connection is handed on without a question to it, because a question is a trip to its thread and back, which costs
 //! more than most reads.

@@ -1,4 +1,4 @@
-//! The write connection, and what is known of the file as long as it is open.
+//! The write connection and the state of an open file.
 
 use std::mem;
 

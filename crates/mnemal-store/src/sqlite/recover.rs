@@ -1,4 +1,4 @@
-//! What can be saved of a damaged file: every event whose checksum is right, wherever its row stands.
+//! Recovery of a damaged file: every event whose checksum is right, wherever its row is stored.
 //!
 //! The way through the tables may be broken, so it is not taken: every page is looked at, in the file and in the
 //! write-ahead log, and every row that is one by its shape and its checksum counts. The log only grows, so a row that is

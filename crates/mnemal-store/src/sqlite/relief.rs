@@ -1,4 +1,4 @@
-//! Keeps the write-ahead log short without anybody waiting for it.
+//! Background checkpointing that keeps the write-ahead log short without blocking callers.
 //!
 //! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for the
 //! write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush the log
@@ -15,7 +15,7 @@ use super::ready::{Log, Ready};
 
 /// Pages of the write-ahead log that the file lacks from which on they are taken over.
 ///
-/// Source: RELIABILITY 3.2, and SQLite's own default.
+/// Source: SQLite's default `wal_autocheckpoint`.
 const LONG: i64 = 1_000;
 /// Pages of the write-ahead log from which on the writer sees to it that it begins anew.
 ///

@@ -1,4 +1,4 @@
-//! The tables, and the steps by which an older file comes to have them.
+//! The tables, and the migration steps of older files.
 
 use crate::removal::{SHOWN, clear_erased_graph};
 

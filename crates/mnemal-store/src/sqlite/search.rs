@@ -1,4 +1,4 @@
-//! Looks for texts that must be gone, in the bytes of the files and in the names of the index.
+//! Byte search for erased texts, in the files and in the names of the index.
 
 mod forms;
 

@@ -1,5 +1,5 @@
-//! Whether the next append is about to come: whoever appends one event after the other shall not queue behind a transaction of
-//! other work each time.
+//! Append priority: whether another append is about to arrive, so that a caller who appends one event after the other does not
+//! queue behind other transactions each time.
 //!
 //! Other work is asked for at once when the transaction before it is done, and an append only after its caller has heard of the
 //! one before. So beside a worker at full speed every append would find a transaction of that worker begun a moment ago. While

@@ -1,4 +1,4 @@
-//! What a lookup in the graph costs, counted in steps of the database.
+//! Cost of a graph lookup, counted in SQLite virtual-machine steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

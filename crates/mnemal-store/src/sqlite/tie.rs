@@ -1,4 +1,4 @@
-//! Whether a write-ahead log that stands beside a file is the log of that file.
+//! Check that a write-ahead log belongs to the database file beside it.
 //!
 //! SQLite takes any log that is whole in itself: one of another space, or an old one that a copy brought back, covers the
 //! file's pages with its own. So before a log is used that no process has open, the file without it is compared with the

@@ -1,4 +1,4 @@
-//! Entities, and facts that are believed by whom they are about, kept in memory until the database says that they may have changed.
+//! Cache of entities and of their believed facts, kept until the database reports a possible change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

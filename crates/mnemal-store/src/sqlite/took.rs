@@ -1,4 +1,4 @@
-//! How long write transactions take, by what they are about.
+//! Timings of write transactions by kind.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -28,7 +28,7 @@ pub struct WriteTimes {
 }
 
 impl WriteTimes {
-    /// What no transaction of background work shall take longer than. Source: issue 8, 5 ms.
+    /// Limit for a transaction of background work. Source: own choice, 5 ms.
     pub const ASKED: Duration = Duration::from_millis(5);
 }
 

@@ -1,4 +1,4 @@
-//! Statements that go to the connection's thread together: a trip there and back costs more than most statements.
+//! Statement pipeline to the connection's thread: a round trip costs more than most statements.
 
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;

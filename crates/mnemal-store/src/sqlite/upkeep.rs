@@ -1,4 +1,4 @@
-//! Upkeep of a file: checking, scrubbing, sealing.
+//! File maintenance: integrity check, scrub, sealing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,15 +30,15 @@ const PAGE: usize = 1_000;
 const BLOCK_PAGE: usize = 16;
 /// First pause between two attempts to empty the write-ahead log; it doubles up to [`LONGEST_PAUSE`].
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Longest pause between two attempts.
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// When the attempts end.
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice; after that the erasure is reported as pending and goes on in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What no engine reaches.
 const RESIDUAL: [&str; 2] = [

@@ -1,4 +1,4 @@
-//! The one task that writes: it takes what is queued, commits once, and answers every caller.
+//! The writer task: takes the queued work, commits once, and answers every caller.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::sql::Work;
 
 /// Events that close a group.
 ///
-/// Source: RELIABILITY 2.3.
+/// Source: own choice; a hundred events a commit share one flush.
 const GROUP_EVENTS: usize = 100;
 /// Bytes that close a group.
 ///
-/// Source: RELIABILITY 2.3.
+/// Source: own choice.
 const GROUP_BYTES: usize = 1 << 20;
 /// Attempts to get the write lock, each of at most the busy timeout.
 ///

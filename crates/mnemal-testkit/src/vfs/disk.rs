@@ -1,4 +1,4 @@
-//! A disk: files with what is live and what is durable of them, a directory of each kind, and faults in waiting.
+//! A simulated disk: live and durable images of files, directories, and pending faults.
 
 use std::collections::BTreeMap;
 use std::mem;

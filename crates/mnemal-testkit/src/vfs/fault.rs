@@ -1,4 +1,4 @@
-//! What a disk is asked to do, and what can go wrong with it.
+//! Disk operations and their faults.
 
 use libsqlite3_sys as sys;
 

@@ -1,4 +1,4 @@
-//! Who holds a file, and who holds the parts of its shared memory.
+//! Locks on files and on parts of their shared memory.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether two words are forms of one.
+//! Inflection check: two words as forms of one.
 
 use crate::script::Script;
 use crate::{Analyzer, Language};

@@ -1,4 +1,4 @@
-//! Words that name nothing: those that open sentences, and those that serve grammar in scripts without case.
+//! Generic words: sentence openers, and function words in scripts without case.
 
 use crate::is_stop_word;
 use crate::stop::LISTED;

@@ -1,4 +1,4 @@
-//! Cuts a text into the pieces that may be specifics.
+//! Candidate specifics: the pieces of a text that may be names, numbers or acronyms.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -7,11 +7,11 @@ use super::plain::plain;
 use crate::script::Script;
 use crate::sentences;
 
-/// Fewest digits of a number that is a specific. Source: FEATURES AD-44.
+/// Fewest digits of a number that counts as a specific. Source: own choice; single digits are too common.
 const DIGITS: usize = 2;
-/// Fewest letters of a name. Source: FEATURES AD-44.
+/// Fewest letters of a name. Source: own choice.
 const LETTERS: usize = 3;
-/// Fewest capitals of an acronym. Source: FEATURES AD-44.
+/// Fewest capitals of an acronym. Source: own choice.
 const CAPITALS: usize = 2;
 /// Fewest letters of a word of a script without case. Source: own choice; a syllable of Hangul is more than a letter.
 const CASELESS: usize = 3;

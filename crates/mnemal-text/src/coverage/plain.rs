@@ -1,4 +1,4 @@
-//! Texts as they are compared, so that what differs in writing only is one.
+//! Normalization of texts for comparison, so that differences of spelling do not count.
 
 use crate::fold;
 

@@ -1,4 +1,4 @@
-//! Words that a text must not bring in, and words that bring nothing in.
+//! Word lists of the grounding check: words that add a claim, and words that add nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The pieces that a text is counted in, and what each costs.
+//! Pieces of the token count, and the cost of each.
 
 use super::word::{LONGEST_WORD, word_cost};
 use crate::script::Script;

@@ -1,4 +1,4 @@
-//! What a Latin word costs.
+//! Token cost of a Latin word.
 
 use std::sync::LazyLock;
 

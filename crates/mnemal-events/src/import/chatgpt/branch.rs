@@ -1,4 +1,4 @@
-//! Which branch of a tree of messages is shown.
+//! Selection of the visible branch in a message tree.
 
 use std::collections::{HashMap, HashSet};
 

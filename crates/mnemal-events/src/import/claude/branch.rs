@@ -1,4 +1,4 @@
-//! Which messages of a conversation are shown: those before the newest one, without what its person went back behind.
+//! Selection of the visible messages: the path to the newest one, without branches that the user abandoned.
 
 use std::collections::{HashMap, HashSet};
 

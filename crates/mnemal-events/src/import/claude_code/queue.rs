@@ -1,4 +1,4 @@
-//! Prompts that were typed while the agent was at work.
+//! Prompts queued while the agent was working.
 
 use std::collections::VecDeque;
 

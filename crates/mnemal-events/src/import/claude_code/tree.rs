@@ -1,4 +1,4 @@
-//! The tree of a transcript's entries: what answers what, and which branches their person went back behind.
+//! The tree of transcript entries, and the branches that the user abandoned.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Where an object begins and ends.
+//! Boundaries of an object.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::claims::rule::{Kind, TopicOf};
 use crate::clause::Break;
 use crate::gates::Gates;
 
-/// Words after which an object is cut. Source: EXTRACTION 4.6.
+/// Words after which an object is cut. Source: own choice.
 const LONGEST: usize = 12;
 /// Digits of a number that counts; a longer one is a year or a name. Source: own choice.
 const SHORT_NUMBER: usize = 3;

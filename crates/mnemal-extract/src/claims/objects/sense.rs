@@ -1,4 +1,4 @@
-//! Whether an object says enough.
+//! Filter for objects that say too little.
 
 use std::ops::Range;
 

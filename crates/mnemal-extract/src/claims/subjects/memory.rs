@@ -1,4 +1,4 @@
-//! People who were spoken of, so that a pronoun finds its person.
+//! Previously mentioned people, for pronoun resolution.
 
 use mnemal_core::Subject;
 
@@ -6,7 +6,7 @@ use super::{Found, Gender, How, SubjectWords, begins};
 use crate::claims::hints::Hints;
 use crate::clause::Reading;
 
-/// Sentences back in which a pronoun looks for its person. Source: EXTRACTION 4.4.
+/// Sentences back in which a pronoun finds its antecedent. Source: own choice.
 const SENTENCES_BACK: usize = 2;
 /// Words of a name before what somebody is to the speaker. Source: own choice.
 const LONGEST_NAME: usize = 3;

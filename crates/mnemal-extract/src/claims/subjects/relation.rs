@@ -1,4 +1,4 @@
-//! Somebody of the speaker's in a sentence: "my older sister Anna", "our baker, Tom".
+//! Relations of the speaker in a sentence: "my older sister Anna", "our baker, Tom".
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Roles that somebody has for the speaker: "sister", "vet", "cat".
+//! Relation nouns: "sister", "vet", "cat".
 
 use mnemal_text::{Language, is_stop_word};
 

@@ -1,4 +1,4 @@
-//! Which words name what a sentence is about.
+//! Words that name the subject of a sentence.
 
 use std::ops::Range;
 

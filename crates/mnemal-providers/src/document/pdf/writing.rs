@@ -1,4 +1,4 @@
-//! The letters of a page as text: upright ones as they come, and turned ones along the way that they are read.
+//! Reading order of a PDF page: upright text in stream order, and rotated text along its reading direction.
 
 use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 

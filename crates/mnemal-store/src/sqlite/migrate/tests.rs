@@ -1,4 +1,4 @@
-//! Older files, killed at every point of their way.
+//! Migrations of older files, killed at every step.
 
 use std::num::NonZeroUsize;
 

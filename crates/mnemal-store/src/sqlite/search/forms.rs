@@ -1,4 +1,4 @@
-//! The forms in which bytes can hold a text, and a search for all of them on one way through the bytes.
+//! The encodings in which bytes can hold a text, and a single-pass search for all of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
