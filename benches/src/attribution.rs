@@ -63,7 +63,7 @@ pub struct Statement {
     pub kind: String,
     /// The words.
     pub text: String,
-    /// Strings of which one stands in whatever is learnt from it.
+    /// Strings of which one stands in whatever is learned from it.
     pub keys: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ pub struct Material {
     pub wrappers: Vec<Wrapper>,
     /// Texts in which a statement is the user's own.
     pub frames: Vec<Wrapper>,
-    /// The plain turns of which the build before learnt, by name.
+    /// The plain turns of which the build before learned, by name.
     pub baseline: BTreeSet<String>,
 }
 
@@ -151,7 +151,7 @@ impl Turn<'_> {
         self.wrapper.text.replace(HOLE, &self.statement.text)
     }
 
-    /// Says it as the user's turn in a new space, and returns what is learnt of the statement.
+    /// Says it as the user's turn in a new space, and returns what is learned of the statement.
     ///
     /// # Errors
     /// A space that does not answer.
@@ -164,14 +164,14 @@ impl Turn<'_> {
     }
 }
 
-/// What was learnt of one turn.
+/// What was learned of one turn.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The name of the turn.
     pub name: String,
     /// Its words.
     pub text: String,
-    /// What was learnt.
+    /// What was learned.
     pub items: Vec<Item>,
 }
 
@@ -185,11 +185,11 @@ pub struct Figures {
     own: Count,
     own_by_frame: Table,
     own_by_language: Table,
-    /// Wrapped statements of which something was learnt.
+    /// Wrapped statements of which something was learned.
     pub taken: Vec<Outcome>,
-    /// Plain turns of which the build before learnt and this one does not.
+    /// Plain turns of which the build before learned and this one does not.
     pub lost: Vec<Outcome>,
-    /// Plain turns of which something was learnt.
+    /// Plain turns of which something was learned.
     pub learned: Vec<String>,
 }
 

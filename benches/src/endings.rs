@@ -68,11 +68,11 @@ pub fn read(folder: &Path) -> Result<Vec<Pair>> {
 /// What was held before the second turn, and what is told after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Whether something was learnt of the first turn.
+    /// Whether something was learned of the first turn.
     pub learned: bool,
     /// Items and lines of contexts that tell as present what ended.
     pub present: Vec<String>,
-    /// Whether what was learnt is no longer held.
+    /// Whether what was learned is no longer held.
     pub lost: bool,
     /// Whether what holds in its place is held; `None` where nothing does.
     pub replaced: Option<bool>,

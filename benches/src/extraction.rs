@@ -2,7 +2,7 @@
 //!
 //! Two kinds of folders: a LoCoMo-like one (`corpus.jsonl`, `facts.jsonl`), where an observation of a turn is looked for in
 //! the claims of that turn, and a gold folder (`dev.turns.jsonl`, `dev.labels.jsonl`, and `held.…`), where claims are
-//! labelled one by one.
+//! labeled one by one.
 
 pub mod agreement;
 pub mod fit;

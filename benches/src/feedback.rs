@@ -154,7 +154,7 @@ fn is_of(acts: &[FeedbackAct], name: &str) -> bool {
     FeedbackAct::from_name(name).is_some_and(|act| acts.contains(&act))
 }
 
-/// `n` is the number of labelled exchanges; `low` and `high` bound the precision, `recall_low` and `recall_high` the recall.
+/// `n` is the number of labeled exchanges; `low` and `high` bound the precision, `recall_low` and `recall_high` the recall.
 fn class(precision: Share, recall: Share) -> Value {
     let round = |value: f64| (value * 10_000.0).round() / 10_000.0;
     let ((low, high), (recall_low, recall_high)) = (precision.interval(), recall.interval());

@@ -71,7 +71,7 @@ pub fn says(text: &str, strings: &[String]) -> bool {
     strings.iter().any(|string| text.contains(&plain(string)))
 }
 
-/// Returns a text in small letters with single blanks, straight quotes and no escapes of JSON.
+/// Returns a text in lower case with single blanks, straight quotes and no escapes of JSON.
 pub fn plain(text: &str) -> String {
     let text = unescaped(text).to_lowercase().replace(['’', '‘'], "'");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -61,7 +61,7 @@ pub struct AtWork {
     pub of_model: u64,
     /// Claims that a model found and the gates let through: of what, and the value.
     pub claims: Vec<(String, String)>,
-    /// Notes that were gone at the end and that no operation put away.
+    /// Notes that were gone at the end and that no operation archived.
     pub lost: u64,
     /// Rows of the graph and notes that differed from what the log gives.
     pub unlike_log: u64,

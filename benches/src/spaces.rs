@@ -48,7 +48,7 @@ pub struct Asking {
 /// Answers to all questions of a data set.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// One row a question, in the order of the data set.
+    /// One row per question, in the order of the data set.
     pub rows: Vec<Row>,
     /// Answers that lacked something.
     pub degraded: usize,

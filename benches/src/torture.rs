@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// How much of a programme is wanted.
+/// How much of a program is wanted.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// Kills, cuts, failures or files.
@@ -56,7 +56,7 @@ pub struct Order {
 /// What came of it. Everything but `runs`, `seconds` and `details` must be 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Name of the programme.
+    /// Name of the program.
     pub name: &'static str,
     /// The seed.
     pub seed: u64,
@@ -83,7 +83,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Starts the account of a programme.
+    /// Starts the account of a program.
     pub fn of(name: &'static str, order: &Order) -> Self {
         Self { name, seed: order.seed, first: order.first, ..Self::default() }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mnemal_benches::torture::{Order, io, powercut};
 
-/// Source: the day the programmes were written; any number does.
+/// Source: the day the programs were written; any number does.
 const SEED: u64 = 20_261_122;
 
 fn order(runs: u64) -> Order {

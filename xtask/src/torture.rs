@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::clients;
 use crate::command::Line;
 
-/// Every programme with one line of help.
+/// Every program with one line of help.
 const PROGRAMMES: &[(&str, &str)] = &[
     ("asking", "random questions: no panic, finite scores that add up, the same answer from the same log"),
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
@@ -43,7 +43,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("undo", "decisions are taken back in any order: nothing is left of them"),
 ];
 
-/// The programmes that are scripts, with their lines of help.
+/// The programs that are scripts, with their lines of help.
 const HTTP: (&str, &str) =
     ("http", "what the OpenAPI document allows and forbids: no 5xx, no answer that breaks its schema");
 const DOORS: (&str, &str) = (

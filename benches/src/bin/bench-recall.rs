@@ -28,7 +28,7 @@ struct Args {
     /// Put all conversations into one space instead of one space each.
     #[arg(long)]
     pooled: bool,
-    /// Write what was ranked, one question a line.
+    /// Write what was ranked, one question per line.
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
     /// The file of the questions, within the folder.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Parser)]
 #[command(name = "bench-summaries", max_term_width = 100)]
 struct Args {
-    /// A folder with `corpus.jsonl` and `summaries.jsonl`, one reference a session.
+    /// A folder with `corpus.jsonl` and `summaries.jsonl`, one reference per session.
     #[arg(long)]
     data: PathBuf,
     /// Tokens of a summary.

@@ -17,9 +17,9 @@ use serde::Serialize;
 #[derive(Debug, Parser)]
 #[command(name = "torture", max_term_width = 100)]
 struct Args {
-    /// Which programme.
+    /// Which program.
     name: Name,
-    /// Kills, cuts, failures or files; each programme has its own default.
+    /// Kills, cuts, failures or files; each program has its own default.
     #[arg(long)]
     runs: Option<u64>,
     /// The number of the first run, for a slice that goes on where another stopped.
@@ -85,7 +85,7 @@ impl Name {
         }
     }
 
-    /// Runs the programme, prints its report, and returns whether it is clean.
+    /// Runs the program, prints its report, and returns whether it is clean.
     fn run(self, order: &Order, form: Form) -> Result<bool> {
         let report = match self {
             Self::Erase => {

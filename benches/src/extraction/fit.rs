@@ -142,7 +142,7 @@ const HEAD: &str = "# Written by `cargo xtask bench extract --fit` from labelled
 [measured]
 ";
 
-/// Pools neighbours until no mean is below the one before it and each pool is large enough.
+/// Pools neighbors until no mean is below the one before it and each pool is large enough.
 fn rising(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     struct Pool {
         score: f64,

@@ -1,6 +1,6 @@
 //! Weight fitting of feedback signals: the tables `weight` of a language's pack.
 //!
-//! Each class has a logistic regression of its own that prefers small weights, over exchanges that a reader labelled, the
+//! Each class has a logistic regression of its own that prefers small weights, over exchanges that a reader labeled, the
 //! examples of the rules, and chats, in whose answers nobody judges an assistant.
 
 mod descent;
@@ -17,14 +17,14 @@ use self::descent::{Problem, Row};
 use super::{Exchange, Label};
 use crate::neutral::lines;
 
-/// The gold sets with labelled feedback.
+/// The gold sets with labeled feedback.
 const LABELLED: [&str; 2] = ["practice-feedback", "g4"];
 /// The gold sets of chats.
 const CHATS: [&str; 2] = ["g1", "practice"];
-/// What an example of a rule counts, where a labelled exchange counts 1. Source: own choice; the test of the packs demands
+/// What an example of a rule counts, where a labeled exchange counts 1. Source: own choice; the test of the packs demands
 /// that examples are read rightly.
 const EXAMPLE: f64 = 1.2;
-/// What an answer of a chat counts. Source: own choice; they are not labelled, and three times as many as the exchanges.
+/// What an answer of a chat counts. Source: own choice; they are not labeled, and three times as many as the exchanges.
 const CHAT: f64 = 0.2;
 /// Exchanges and answers that must show a signal. Source: own choice; a weight of fewer is an accident.
 const LEAST_SHOWN: usize = 5;

@@ -12,13 +12,13 @@ use crate::words::Dice;
 
 /// The seed of the names that are asked for.
 const SEED: u64 = 7;
-/// Most facts of a neighbourhood. Source: own choice, more than any context takes.
+/// Most facts of a neighborhood. Source: own choice, more than any context takes.
 const AROUND: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 /// Facts from which on the times are asked for.
 const FACTS: usize = 100_000;
 /// Most time to show an entity, in milliseconds.
 const ASKED_SHOW: f64 = 5.0;
-/// Most time for a neighbourhood of two hops, in milliseconds.
+/// Most time for a neighborhood of two hops, in milliseconds.
 const ASKED_AROUND: f64 = 10.0;
 
 /// What is asked.

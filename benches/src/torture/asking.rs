@@ -83,7 +83,7 @@ const ENDS: [&str; 12] = [
     " 👍🏽",
 ];
 
-/// Runs the programme; `runs` of the order counts questions.
+/// Runs the program; `runs` of the order counts questions.
 ///
 /// # Errors
 /// When the log cannot be made or this machine cannot tell the time; what is found is in the report.

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause between two looks at a reader.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

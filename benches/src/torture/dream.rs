@@ -37,7 +37,7 @@ const PEOPLE: [&str; 10] = ["Ada", "Ben", "Carla", "Dario", "Edda", "Fritz", "Ge
 const THINGS: [&str; 10] =
     ["pump", "lift", "till", "boiler", "shutter", "fan", "gate", "scale", "oven", "lamp"];
 
-/// Runs the programme: so many cycles over 300 notes, then everything is taken back. The details count cycles, merges, refusals,
+/// Runs the program: so many cycles over 300 notes, then everything is taken back. The details count cycles, merges, refusals,
 /// `second_cycle_changes` and `not_undone`.
 ///
 /// # Errors
@@ -165,7 +165,7 @@ fn count(report: &mut Report, cycle: &DreamCycle) {
     report.count("merges", merges.count() as u64);
 }
 
-/// Checks one cycle: no row gone, no more changed than it may, and no dear note put away for nothing.
+/// Checks one cycle: no row gone, no more changed than it may, and no dear note archived for nothing.
 fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle: &DreamCycle) {
     let is: BTreeMap<_, &Learning> = after.iter().map(|row| (row.id, row)).collect();
     let gone = before.iter().filter(|row| !is.contains_key(&row.id)).count();
@@ -189,7 +189,7 @@ fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle
     }
 }
 
-/// Counts the notes whose names, numbers and dates no note that holds carries together, and the dear ones put away for nothing.
+/// Counts the notes whose names, numbers and dates no note that holds carries together, and the dear ones archived for nothing.
 fn lost(report: &mut Report, first: &[Learning], last: &[Learning], dear: &[EventId]) {
     let live: Vec<&str> = last
         .iter()

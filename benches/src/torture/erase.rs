@@ -36,7 +36,7 @@ const PATIENCE: usize = 500;
 /// What came of it. `found_before` must be `canaries`; `found_after`, `came_back`, `collateral` and `unverified` must be 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Name of the programme.
+    /// Name of the program.
     pub name: &'static str,
     /// The seed.
     pub seed: u64,
@@ -71,7 +71,7 @@ impl Report {
     }
 }
 
-/// Runs the programme with `order.runs` canaries.
+/// Runs the program with `order.runs` canaries.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

@@ -62,7 +62,7 @@ const IMPORTERS: [(&str, Make); 22] = [
 /// What came of the files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The programme.
+    /// The program.
     pub name: &'static str,
     /// What every random choice followed from.
     pub seed: u64,
@@ -117,7 +117,7 @@ impl Tally {
     }
 }
 
-/// Runs the programme; `runs` of the order counts the files of each importer.
+/// Runs the program; `runs` of the order counts the files of each importer.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the outcome.

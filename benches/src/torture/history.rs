@@ -30,7 +30,7 @@ const LEFT: usize = 100;
 /// Longest time that a call has before its process is killed.
 const BEFORE_KILL: Duration = Duration::from_millis(6);
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

@@ -80,7 +80,7 @@ fn inbox(folder: &Path) -> FolderInbox {
     FolderInbox::new(folder, options, Arc::new(SystemClock::default()))
 }
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

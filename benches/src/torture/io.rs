@@ -29,7 +29,7 @@ const FAILED_CALLS: u64 = 2 * CALLERS as u64;
 /// How long a run may take. Source: own default, a hundred times what one takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runs the programme: a script of about 200 calls over and over, each time with another of its operations failing once, and
+/// Runs the program: a script of about 200 calls over and over, each time with another of its operations failing once, and
 /// at times with a disk that is full from there on until space is freed.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn run(order: &Order) -> Result<Report> {
     sample(order, WHOLE)
 }
 
-/// Runs the programme with the failures of the whole script spread over fewer runs.
+/// Runs the program with the failures of the whole script spread over fewer runs.
 ///
 /// # Errors
 /// As [`run`].

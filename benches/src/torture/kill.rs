@@ -36,7 +36,7 @@ const HAND: usize = 0;
 /// Names of notes.
 const NAMES: usize = 6;
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

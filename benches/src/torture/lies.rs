@@ -31,7 +31,7 @@ const AFTER: u64 = 3;
 /// The conversation that is compressed.
 const TALK: &str = "talk";
 
-/// Runs the programme: `order.runs` spaces, each with a twin that has no model. The details count questions, what was believed of
+/// Runs the program: `order.runs` spaces, each with a twin that has no model. The details count questions, what was believed of
 /// the model, and what was taken back.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use judge::{Found, fence_escapes};
 use layout::{Conversation, read};
 use stage::{Entry, Stage};
 
-/// The first argument that asks for this programme.
+/// The first argument that asks for this program.
 pub const POISON: &str = "poison";
 /// Turns of an echo loop. Source: own choice.
 const ECHO_TURNS: u32 = 500;
@@ -54,7 +54,7 @@ struct Args {
 /// What the attacks came to.
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
-    /// The programme.
+    /// The program.
     pub name: &'static str,
     /// Attack conversations.
     pub attacks: usize,
@@ -95,7 +95,7 @@ impl Outcome {
     }
 }
 
-/// Runs the programme with its own arguments; says whether the memory held.
+/// Runs the program with its own arguments; says whether the memory held.
 ///
 /// # Errors
 /// What keeps it from running: a folder that cannot be read, a conversation that is not in the layout.

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// about a hundred.
 const SECOND_CUT: usize = 120;
 
-/// Runs the programme: on each run a fresh disk, a script of calls, a cut in the middle of a random operation, and what is
+/// Runs the program: on each run a fresh disk, a script of calls, a cut in the middle of a random operation, and what is
 /// left is compared with what was acknowledged; then all calls are made again with the same keys.
 ///
 /// Even runs are opened so that every commit is flushed, where nothing acknowledged may be missing; odd ones so that commits

@@ -41,7 +41,7 @@ const CHECKPOINTERS: [usize; 2] = [0, WRITERS];
 /// Most bytes of the write-ahead log. Source: the target of the product, `journal_size_limit`.
 const LARGEST_WAL: u64 = 64 << 20;
 
-/// Runs the programme; its runs are events.
+/// Runs the program; its runs are events.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

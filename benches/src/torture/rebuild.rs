@@ -15,7 +15,7 @@ use super::{Order, Report};
 /// Layers that are made anew.
 const LAYERS: [Layer; 4] = [Layer::Graph, Layer::Learnings, Layer::Summaries, Layer::Lexical];
 
-/// Runs the programme with `order.runs` operations. The details count them by kind, the rows of each layer that are not what
+/// Runs the program with `order.runs` operations. The details count them by kind, the rows of each layer that are not what
 /// the log gives, and the rows that were compared.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ const TIMED: u64 = 200;
 /// What came of the contexts.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Accounts {
-    /// What every programme says.
+    /// What every program says.
     #[serde(flatten)]
     pub report: Report,
     /// Processor time of contexts with receipts ÷ without, minus one.
@@ -43,7 +43,7 @@ impl Accounts {
     }
 }
 
-/// Runs the programme with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
+/// Runs the program with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
 /// value stands in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
 /// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt lists.
 ///

@@ -43,7 +43,7 @@ const SPACE: &str = "company";
 /// Events that are read at once.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Runs the programme; its runs are writes. The program is `MNEMAL` of the environment, else it is built for release.
+/// Runs the program; its runs are writes. The program is `MNEMAL` of the environment, else it is built for release.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

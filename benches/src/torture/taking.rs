@@ -58,7 +58,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 /// What came of the histories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Taken {
-    /// What every programme says; its runs are formats.
+    /// What every program says; its runs are formats.
     #[serde(flatten)]
     pub report: Report,
     /// By format.
@@ -135,7 +135,7 @@ async fn open(space: &Path) -> Result<Memory> {
     Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
 }
 
-/// Runs the programme: `order.runs` is the size of a large history in millions of bytes, `order.first` the format to begin with.
+/// Runs the program: `order.runs` is the size of a large history in millions of bytes, `order.first` the format to begin with.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

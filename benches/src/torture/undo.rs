@@ -19,7 +19,7 @@ const HISTORY: u32 = 120;
 /// Refusals in a row after which the rest counts as not to be taken back.
 const MOST_REFUSED: u32 = 2_000;
 
-/// Runs the programme with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
+/// Runs the program with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

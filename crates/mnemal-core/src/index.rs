@@ -9,11 +9,11 @@ pub const BLOCK_ROWS: usize = 1_024;
 /// Tolerance for the length of a unit vector. Source: own choice, above the rounding error of `f32`.
 const UNIT_TOLERANCE: f32 = 1e-3;
 
-/// Hash of an analysed term; no term is stored as text.
+/// Hash of an analyzed term; no term is stored as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermHash(pub u64);
 
-/// Hashes of the analysed terms of one event.
+/// Hashes of the analyzed terms of one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// Number of terms in the text, repetitions included.
@@ -56,7 +56,7 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Quantises a unit vector.
+    /// Quantizes a unit vector.
     ///
     /// # Errors
     /// `Invalid` for an empty vector, a value that is not finite, or a length further than 1e-3 from 1.

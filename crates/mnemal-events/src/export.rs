@@ -38,7 +38,7 @@ pub struct Exported {
 /// The form of an export; both hold the same records, and both are read back without loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One record a line, the header first.
+    /// One record per line, the header first.
     Lines,
     /// One JSON document, `{"header": …, "records": […]}`.
     Document,

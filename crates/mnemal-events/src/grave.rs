@@ -10,7 +10,7 @@ use mnemal_text::{fold, sentences};
 
 /// Fewest words of a sentence that has a tombstone of its own. Source: own choice.
 const WORDS: usize = 5;
-/// Fewest characters of such a sentence in a script without spaces. Source: two characters a word, as in mnemal-text.
+/// Fewest characters of such a sentence in a script without spaces. Source: two characters per word, as in mnemal-text.
 const CHARACTERS: usize = 10;
 /// What stands where an erased sentence came back.
 pub(crate) const FORGOTTEN: &str = "[forgotten]";
@@ -65,7 +65,7 @@ fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp)
     Tombstone { event: id, body: key.tombstone(&tombstone_text(&kept.content)), sentences: hashes, at }
 }
 
-/// Returns the words of a text in small letters, runs of letters and digits, and those without accents behind them: a name or a
+/// Returns the words of a text in lower case, runs of letters and digits, and those without accents behind them: a name or a
 /// value may stand in a row as either.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let runs = |text: &str| -> Vec<String> {
@@ -75,7 +75,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     runs(text).into_iter().chain(folded(text).map(|text| runs(&text)).into_iter().flatten())
 }
 
-/// Returns a text without accents in small letters, if that is another text than the one in small letters.
+/// Returns a text without accents in lower case, if that is another text than the one in lower case.
 pub fn folded(text: &str) -> Option<String> {
     (!text.is_ascii()).then(|| fold(text)).filter(|folded| *folded != text.to_lowercase())
 }
@@ -100,7 +100,7 @@ fn blanked(text: &str) -> String {
     blank
 }
 
-/// Texts that are being erased, held against what was copied out of them.
+/// Texts that are being erased, checked against what was copied out of them.
 #[derive(Debug, Default)]
 pub struct Erasing {
     /// As they are written: what must be in no byte afterwards.
@@ -161,7 +161,7 @@ impl Erasing {
         !self.names.is_empty() && self.names.contains(&blanked(text))
     }
 
-    /// Returns their longer words in small letters, ascending: what a name, a value or a quotation can leave behind.
+    /// Returns their longer words in lower case, ascending: what a name, a value or a quotation can leave behind.
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.words.iter()
     }

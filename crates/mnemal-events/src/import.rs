@@ -42,9 +42,9 @@ pub enum Format {
     Auto,
     /// Our own export: exact records with their ids.
     Mnemal,
-    /// One event a line: `{id, conv, session, ts, speaker, text, caption?}`.
+    /// One event per line: `{id, conv, session, ts, speaker, text, caption?}`.
     Neutral,
-    /// Messages `{role, content, …}`, one a line, or `{"messages": […]}`, one conversation a line.
+    /// Messages `{role, content, …}`, one per line, or `{"messages": […]}`, one conversation per line.
     OpenAi,
     /// A transcript of Claude Code.
     ClaudeCode,
@@ -54,13 +54,13 @@ pub enum Format {
     Claude,
     /// `memory.jsonl` of the official memory server of the Model Context Protocol.
     McpMemory,
-    /// Memories of Mem0: a list, `{"results": […]}`, or one a line.
+    /// Memories of Mem0: a list, `{"results": […]}`, or one per line.
     Mem0,
-    /// An agent's `MEMORY.md`, its daily notes `YYYY-MM-DD.md`, or sessions as messages, one a line.
+    /// An agent's `MEMORY.md`, its daily notes `YYYY-MM-DD.md`, or sessions as messages, one per line.
     MemoryMd,
     /// A note of Obsidian or basic-memory.
     Obsidian,
-    /// A memory of RockBot, one a file.
+    /// A memory of RockBot, one per file.
     RockBot,
     /// A chat history of LangChain: a list of messages `{type, data}`.
     LangChain,

@@ -37,7 +37,7 @@ pub enum Author {
     Program,
     /// Material to work on: a text to translate, correct or sum up, a part in a play, fiction, a sample, a riddle.
     Material,
-    /// It cannot be told. The words are found again, and nothing is learnt of them.
+    /// It cannot be told. The words are found again, and nothing is learned of them.
     Unsure,
 }
 

@@ -87,7 +87,7 @@ impl<'t> Reading<'t> {
         self.ahead.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns a word in small letters; nothing behind the last.
+    /// Returns a word in lower case; nothing behind the last.
     pub(crate) fn lower(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| &word.lower)
     }

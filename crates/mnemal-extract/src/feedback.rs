@@ -60,7 +60,7 @@ pub struct Feedback {
     pub rule: RuleId,
     /// What is done by saying it.
     pub act: FeedbackAct,
-    /// What it is about, in the singular and in small letters: `reply`, `commit`; `answer` when nothing is named.
+    /// What it is about, in the singular and in lower case: `reply`, `commit`; `answer` when nothing is named.
     pub target: String,
     /// Which side of the target it is about.
     pub aspect: Aspect,

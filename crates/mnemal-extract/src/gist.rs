@@ -28,7 +28,7 @@ const MOST: f32 = 0.9;
 pub struct Gist {
     /// The one or two sentences that say most, in the order of the text.
     pub summary: Vec<Span>,
-    /// Phrases that it is about, in small letters, at most four, the weightiest first.
+    /// Phrases that it is about, in lower case, at most four, the weightiest first.
     pub topics: Vec<String>,
     /// Why it may matter, each once.
     pub signs: Vec<Sign>,

@@ -158,7 +158,7 @@ pub struct Ending {
     pub scope: EndingScope,
     /// Which side ends.
     pub side: EndedSide,
-    /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`], nor where a kind of facts ends
+    /// Words with content that name what ends, in lower case; none for [`EndingScope::Last`], nor where a kind of facts ends
     /// as a whole: "I was laid off".
     ///
     /// Of [`EndingScope::Relative`] and [`EndingScope::Role`] the first is the role, as facts name it in English: `grandmother`.

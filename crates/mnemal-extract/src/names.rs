@@ -183,7 +183,7 @@ fn is_zone(text: &str, token: &Token<'_>) -> bool {
             .is_some_and(|before| AREAS.iter().any(|area| ends_with_word(before, area)))
 }
 
-/// Says whether a text ends with a word of small letters that is written with a capital there.
+/// Says whether a text ends with a word of lower case that is written with a capital there.
 fn ends_with_word(text: &str, word: &str) -> bool {
     let Some(start) = text.len().checked_sub(word.len()) else { return false };
     text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(word) && end.starts_with(char::is_uppercase))

@@ -62,7 +62,7 @@ pub struct Note {
     pub rule: RuleId,
     /// What it is about.
     pub kind: NoteKind,
-    /// Words with content, in small letters, in the order of the sentence, each once.
+    /// Words with content, in lower case, in the order of the sentence, each once.
     pub topics: Vec<String>,
     /// It touches what may only be done with the user's leave; see [`requires_user_permission`].
     pub requires_user_permission: bool,

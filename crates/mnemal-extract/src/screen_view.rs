@@ -15,7 +15,7 @@ pub(crate) fn plain(c: char) -> char {
     let latin = |from: u32, first: char| char::from_u32(u32::from(first) + from).unwrap_or(c);
     match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
-        // Thirteen alphabets of 26 capital and 26 small letters.
+        // Thirteen alphabets of 26 capital and 26 lower case.
         '\u{1D400}'..='\u{1D6A3}' => match (u32::from(c) - 0x1D400) % 52 {
             small @ 26.. => latin(small - 26, 'a'),
             capital => latin(capital, 'A'),

@@ -234,7 +234,7 @@ impl Turn {
     }
 }
 
-/// Copies a word in small letters; a longer word than the buffer is no word of a table.
+/// Copies a word in lower case; a longer word than the buffer is no word of a table.
 fn small<'b>(bytes: &[u8], buffer: &'b mut [u8; 16]) -> &'b [u8] {
     let len = if bytes.len() > buffer.len() {
         bytes.iter().take_while(|b| b.is_ascii_digit()).count().min(16)

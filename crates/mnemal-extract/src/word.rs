@@ -8,7 +8,7 @@ use crate::sieve::Sieve;
 /// A word: letters and digits, with apostrophes and hyphens inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
-    /// In small letters, with `'` for every apostrophe.
+    /// In lower case, with `'` for every apostrophe.
     pub(crate) lower: Cow<'t, str>,
     /// The first eight bytes of `lower`, as a number.
     pub(crate) start: u64,

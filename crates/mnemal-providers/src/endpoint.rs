@@ -32,7 +32,7 @@ pub struct EndpointSettings {
     pub model: String,
     /// Sent as a bearer token, if there is one.
     pub api_key: Option<ApiKey>,
-    /// Most time for one request, from the look-up of the name to the last byte of the answer.
+    /// Most time for one request, from the lookup of the name to the last byte of the answer.
     pub timeout: Duration,
     /// Most characters of one text that are sent.
     pub max_input_chars: usize,

@@ -37,7 +37,7 @@ const REST: Duration = Duration::from_secs(5);
 /// What a folder takes.
 #[derive(Clone, Debug)]
 pub struct FolderOptions {
-    /// Endings of names that are read, in small letters and without the dot; others stay where they are.
+    /// Endings of names that are read, in lower case and without the dot; others stay where they are.
     pub types: Vec<String>,
     /// How a file is read.
     pub reader: DocumentReader,

@@ -83,7 +83,7 @@ impl StaticEmbedder {
         pieces
     }
 
-    /// The mean's divisor would vanish in the normalisation, so rows are only added.
+    /// The mean's divisor would vanish in the normalization, so rows are only added.
     fn add_row(&self, piece: Piece, sum: &mut [f32]) {
         let (Some(scale), Some(row)) = (self.table.scale(piece), self.table.row(piece)) else { return };
         if scale > 0.0 {

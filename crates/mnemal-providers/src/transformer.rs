@@ -51,7 +51,7 @@ impl TransformerEmbedder {
     /// Reads a folder with `model.onnx`, and with `vocab.txt` where the vocabulary is not that of BERT in English.
     ///
     /// Without a recipe the file must be one of those that are known by their hash; with one it may be any file of that
-    /// family. Takes a fifth of a second, and twice the memory of a quantised file or more. The model's name is that of the
+    /// family. Takes a fifth of a second, and twice the memory of a quantized file or more. The model's name is that of the
     /// recipe and the start of the hash of the files, so that vectors of two files never mix.
     ///
     /// # Errors

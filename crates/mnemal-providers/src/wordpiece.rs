@@ -1,4 +1,4 @@
-//! BERT's basic tokeniser and greedy `WordPiece` over a vocabulary.
+//! BERT's basic tokenizer and greedy `WordPiece` over a vocabulary.
 //!
 //! Control characters go, Han characters stand alone, letters are lower case without accents, words end at white space
 //! and punctuation; each word is then cut into the longest pieces that the vocabulary knows, those after the first with
@@ -12,7 +12,7 @@ use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
 
 /// Longest word, in characters; a longer one is unknown as a whole.
 ///
-/// Source: `max_input_chars_per_word` of BERT's tokeniser.
+/// Source: `max_input_chars_per_word` of BERT's tokenizer.
 const LONGEST_WORD: usize = 100;
 
 /// A piece of a text, or a word that cannot be written in pieces.
@@ -178,7 +178,7 @@ fn is_latin(character: char) -> bool {
     matches!(character, '\u{AA}' | '\u{BA}' | '\u{C0}'..='\u{2AF}' | '\u{1D00}'..='\u{1D7F}' | '\u{1E00}'..='\u{1EFF}' | '\u{2C60}'..='\u{2C7F}')
 }
 
-/// The blocks that BERT's tokeniser calls Chinese; kana and Hangul are not among them.
+/// The blocks that BERT's tokenizer calls Chinese; kana and Hangul are not among them.
 fn is_han(character: char) -> bool {
     matches!(
         character,

@@ -18,7 +18,7 @@ pub use votes::VotingExtractor;
 use model::Model;
 
 /// A trained model that reads claims, names, feedback, whose words they are, and what a turn ends. In process, and slow beside
-/// the rules: some 3 ms a turn.
+/// the rules: some 3 ms per turn.
 #[derive(Clone, Debug)]
 pub struct TrainedReader(Arc<Model>);
 

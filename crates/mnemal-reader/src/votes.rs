@@ -31,7 +31,7 @@ const BOTH: f32 = 0.9;
 const CANDIDATE: f32 = 0.6;
 
 /// Reads by rule and with a model. A claim that both make is a fact; one that the rules alone make is at most a candidate
-/// where the model is against it; one that the model alone makes is a candidate, held against the gates of the rules. Each
+/// where the model is against it; one that the model alone makes is a candidate, checked against the gates of the rules. Each
 /// keeps its words, so that receipts point at them. What stands behind the part of a long turn that the model reads is for the
 /// rules alone.
 #[derive(Clone, Debug)]

@@ -86,7 +86,7 @@ fn shape(word: &str, opens: bool) -> Shape {
     }
 }
 
-/// Returns a text in small letters without accents, as names are compared.
+/// Returns a text in lower case without accents, as names are compared.
 pub(crate) fn fold(text: &str) -> String {
     let small = text.nfkc().collect::<String>().to_lowercase().replace('ß', "ss");
     small.nfd().filter(|sign| !matches!(sign, '\u{300}'..='\u{36f}')).nfc().collect()

@@ -8,7 +8,7 @@ use crate::codec::{decode, encode};
 use crate::sql::{Step, Transaction, Work};
 use crate::{removal, statement};
 
-/// A block with fewer rows is merged with its neighbours.
+/// A block with fewer rows is merged with its neighbors.
 ///
 /// Source: half of a full block, so that every merge at least doubles what it touches and rows are rewritten rarely.
 pub(crate) const SMALL: usize = BLOCK_ROWS / 2;
@@ -20,7 +20,7 @@ const AT_ONCE: usize = 128;
 
 /// Most bytes that blocks of many terms may have together to be merged, 2 MiB.
 ///
-/// Source: own choice; a full block of chat has 0.2 MB, with a vector of 1,536 dimensions a row 1.8 MB, and a merge takes some
+/// Source: own choice; a full block of chat has 0.2 MB, with a vector of 1,536 dimensions per row 1.8 MB, and a merge takes some
 /// five times the bytes in memory, which an import of long texts must not feel.
 const HEAVY: usize = 2 << 20;
 
@@ -62,7 +62,7 @@ struct Size {
     bytes: usize,
 }
 
-/// Neighbours that are merged together.
+/// Neighbors that are merged together.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     run: Run,
@@ -79,7 +79,7 @@ impl Open {
     }
 }
 
-/// Finds neighbours that are small and fit into one block together; runs of one block are left out.
+/// Finds neighbors that are small and fit into one block together; runs of one block are left out.
 fn runs(sizes: &[Size]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut open: Option<Open> = None;

@@ -1,4 +1,4 @@
-//! One file a space: SQLite, one writer, a few readers.
+//! One file per space: SQLite, one writer, a few readers.
 
 mod backup;
 mod budget;

@@ -1,4 +1,4 @@
-//! Concurrency: many callers, several handles, readers during a checkpoint, cancelled callers.
+//! Concurrency: many callers, several handles, readers during a checkpoint, canceled callers.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

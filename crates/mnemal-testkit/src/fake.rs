@@ -157,7 +157,7 @@ impl Indexer for TermIndexer {
     }
 }
 
-/// Adds a quantised vector to an index entry.
+/// Adds a quantized vector to an index entry.
 pub(crate) fn with_vector(mut entry: IndexEntry, model: &ModelId, values: &[f32]) -> Result<IndexEntry> {
     entry.vectors.push((model.clone(), Vector::from_unit(values)?));
     Ok(entry)
@@ -184,7 +184,7 @@ impl Reranker for WordReranker {
     }
 }
 
-/// Counts one token a word.
+/// Counts one token per word.
 #[derive(Debug, Default)]
 pub struct WordCounter;
 

@@ -24,7 +24,7 @@ pub enum Told {
     Say(Vec<u8>),
     /// These bytes are written, and it stays open.
     Stall(Vec<u8>),
-    /// These bytes are written, one a second.
+    /// These bytes are written, one per second.
     Drip(Vec<u8>),
 }
 

@@ -9,7 +9,7 @@ use seccompiler::{
 /// Takes the network from the calling thread, and from every thread and process that it starts from now on; it is not given back.
 ///
 /// Each socket but those of the same machine's file system is then refused with [`io::ErrorKind::PermissionDenied`], the
-/// loopback interface and the look-up of names included.
+/// loopback interface and the lookup of names included.
 /// Sockets that are open already, and threads that run already, are left as they are: a test calls it first.
 ///
 /// # Errors

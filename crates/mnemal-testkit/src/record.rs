@@ -132,7 +132,7 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
     })
 }
 
-/// Makes an entity of one name that was read in one event; the key of the name is the name in small letters.
+/// Makes an entity of one name that was read in one event; the key of the name is the name in lower case.
 pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_at: Timestamp) -> Entity {
     let (text, key) = (name.to_owned(), name.to_lowercase());
     Entity {

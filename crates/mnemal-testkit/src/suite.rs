@@ -1,4 +1,4 @@
-//! The suites: one file a port, one macro a list of cases.
+//! The suites: one file per port, one macro a list of cases.
 
 #![expect(clippy::missing_errors_doc, reason = "a case fails with whatever the store under test answers")]
 #![expect(clippy::unused_async, reason = "all cases of all suites are called alike")]

@@ -37,7 +37,7 @@ const LONGEST_WITH_SUFFIX: usize = 12;
 /// A term of a text and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// The analysed form, as it is indexed.
+    /// The analyzed form, as it is indexed.
     pub text: String,
     /// First byte in the original text.
     pub start: usize,
@@ -48,14 +48,14 @@ pub struct Term {
 /// Turns text into terms, in one language.
 ///
 /// The steps are those of the crate document.
-/// An analyser has no state but its language: it is cheap to make, and equal calls give equal answers.
+/// An analyzer has no state but its language: it is cheap to make, and equal calls give equal answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Analyzer {
     language: Language,
 }
 
 impl Analyzer {
-    /// Returns the analyser of texts that are mostly in `language`.
+    /// Returns the analyzer of texts that are mostly in `language`.
     pub fn new(language: Language) -> Self {
         Self { language }
     }
@@ -82,7 +82,7 @@ impl Analyzer {
         self.walk(text, &mut |token| f(token.term, token.range));
     }
 
-    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyser's language and
+    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyzer's language and
     /// those of the language in which it is asked.
     ///
     /// A query that is made of stop words keeps them all.
@@ -117,7 +117,7 @@ impl Analyzer {
         });
     }
 
-    /// The language that stems a word: the script decides where it can, the analyser among Latin languages.
+    /// The language that stems a word: the script decides where it can, the analyzer among Latin languages.
     fn language_of(self, word: &str) -> Option<Language> {
         let script = word.chars().next().map(Script::of)?;
         match script {
@@ -252,7 +252,7 @@ impl<'t> Walk<'t, '_> {
         (self.sink)(Token { term, word: "", language: None, range });
     }
 
-    /// Pairs of neighbouring characters, those with katakana in hiragana too; a single one stands for itself.
+    /// Pairs of neighboring characters, those with katakana in hiragana too; a single one stands for itself.
     fn pairs(&mut self, range: Range<usize>) {
         let run = self.slice(range.clone());
         let term = &mut self.scratch.term;
@@ -379,7 +379,7 @@ fn with_cedillas(language: Language, word: &str) -> Cow<'_, str> {
     Cow::Owned(word.replace('ș', "ş").replace('ț', "ţ"))
 }
 
-/// Returns a text whose capital `I` and `İ` are the small letters that they are in Turkish.
+/// Returns a text whose capital `I` and `İ` are the lower case that they are in Turkish.
 fn with_turkish_i(text: &str) -> String {
     let small = |letter| match letter {
         'I' => 'ı',

@@ -5,7 +5,7 @@
 /// Source: Robertson and Zaragoza 2009, the usual value; tuning it gained .011 R@10 on one set and lost .016 on another.
 pub const K1: f32 = 1.2;
 
-/// Share of the length normalisation, 0 to 1.
+/// Share of the length normalization, 0 to 1.
 ///
 /// Source: Robertson and Zaragoza 2009, the usual value; see [`K1`].
 pub const B: f32 = 0.75;

@@ -104,7 +104,7 @@ impl Vocabulary {
 
     /// Returns the specifics of the sources that a text does not carry; empty when it may stand for all of them.
     ///
-    /// A word that another of the sources writes in small letters is ordinary language and not missed. A name may be declined,
+    /// A word that another of the sources writes in lower case is ordinary language and not missed. A name may be declined,
     /// and a date written in another way.
     pub fn uncovered(&self, text: &str, sources: &[&str]) -> Vec<String> {
         let read = Read::new(text);
@@ -235,7 +235,7 @@ fn key(piece: &Piece) -> Option<String> {
     }
 }
 
-/// Whether a text writes a word in small letters.
+/// Whether a text writes a word in lower case.
 fn is_ordinary(text: &str, one: &Specific) -> bool {
     one.kind == Kind::Name
         && text

@@ -3,7 +3,7 @@
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// Returns the 64-bit hash under which an index stores an analysed term.
+/// Returns the 64-bit hash under which an index stores an analyzed term.
 ///
 /// FNV-1a over the UTF-8 bytes, then the finalising mix of `MurmurHash3`, which spreads the weak high bits of FNV.
 /// It is stable for ever, on every platform: stored indexes depend on it.

@@ -9,7 +9,7 @@ const LONGEST: usize = 15;
 
 /// Places for words, two to this power; a word has one place and takes it from the one before it.
 ///
-/// Source: own choice; 35 bytes each, so some 140 KiB for a thread that analyses.
+/// Source: own choice; 35 bytes each, so some 140 KiB for a thread that analyzes.
 const BITS: u32 = 12;
 
 thread_local! {

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A language with a Snowball stemmer.
 ///
-/// A language that is not listed needs no entry: its texts are analysed by script, and Latin ones as English.
+/// A language that is not listed needs no entry: its texts are analyzed by script, and Latin ones as English.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Language {

@@ -89,7 +89,7 @@ const QUERY_WORDS: &[&str] = &[
     "étaient", "étais", "était", "êtes",
 ];
 
-/// Returns whether a query does without a pair of neighbouring Chinese characters: one of them is a particle or a part of a question
+/// Returns whether a query does without a pair of neighboring Chinese characters: one of them is a particle or a part of a question
 /// word. A noun that such a pair goes through still has its other pairs.
 pub(crate) fn has_particle(pair: &str) -> bool {
     pair.chars().count() == 2 && pair.chars().any(|letter| PARTICLES.contains(letter))

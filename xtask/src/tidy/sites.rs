@@ -90,7 +90,7 @@ pub(super) fn no_unsafe(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Only members with a boundary to an outside format derive serialisation.
+/// Only members with a boundary to an outside format derive serialization.
 pub(super) fn derived_serialisation(tree: &Tree) -> Vec<Finding> {
     let derives = |line: &str| names(line, "Serialize") || names(line, "Deserialize");
     let files = code(tree).filter(|file| !SERIALISING.contains(&file.member()));

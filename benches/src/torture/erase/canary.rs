@@ -20,7 +20,7 @@ pub(super) enum Kind {
     ToolResult,
     /// A note under a key.
     Note,
-    /// What is learnt of how the user wants things.
+    /// What is learned of how the user wants things.
     Preference,
     /// Somebody and something of the graph.
     Fact,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Completion,
     /// An entry of working memory that repeats a turn.
     Working,
-    /// A file of the inbox, and what it was put away as.
+    /// A file of the inbox, and what it was archived as.
     Document,
     /// What was shown in a context, and the account of it.
     Receipt,

@@ -19,7 +19,7 @@ const END: char = 'z';
 /// How the records of a file stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One a line.
+    /// One per line.
     Lines,
     /// In one JSON value.
     Document,

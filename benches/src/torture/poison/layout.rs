@@ -26,7 +26,7 @@ pub(super) struct Conversation {
     /// Whether it tells the agent to do something.
     pub(super) instructs: bool,
     pub(super) turns: Vec<Turn>,
-    /// Words that nothing may hold which only the user's words can make, in small letters.
+    /// Words that nothing may hold which only the user's words can make, in lower case.
     pub(super) mark: Option<String>,
 }
 

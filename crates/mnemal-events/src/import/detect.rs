@@ -193,7 +193,7 @@ fn is_line(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
 }
 
-/// Returns how the records of a file are found: `None` for one a line.
+/// Returns how the records of a file are found: `None` for one per line.
 pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
     let text = String::from_utf8_lossy(first);
     let start = text.trim_start_matches('\u{FEFF}').trim_start();

@@ -1,4 +1,4 @@
-//! The neutral layout: one event a line, `{id, conv, session, ts, speaker, text, caption?}`.
+//! The neutral layout: one event per line, `{id, conv, session, ts, speaker, text, caption?}`.
 
 use mnemal_core::{EventKind, Metadata, ToolName};
 use mnemal_extract::{SpeakerLabel, speaker_label};

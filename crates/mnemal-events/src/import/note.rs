@@ -25,7 +25,7 @@ pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) 
     }))
 }
 
-/// Makes a category of words: small letters, digits and hyphens; `general` where nothing is left.
+/// Makes a category of words: lower case, digits and hyphens; `general` where nothing is left.
 pub(super) fn category<'w>(words: impl IntoIterator<Item = &'w str>) -> Category {
     let parts = words.into_iter().flat_map(|word| word.split('/')).map(part).filter(|part| !part.is_empty());
     let path = parts.take(DEEPEST_CATEGORY).collect::<Vec<_>>().join("/");

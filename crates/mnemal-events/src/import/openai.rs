@@ -1,4 +1,4 @@
-//! Messages in the shape of a chat completion: one a line, or one conversation a line.
+//! Messages in the shape of a chat completion: one per line, or one conversation per line.
 
 use std::collections::HashMap;
 

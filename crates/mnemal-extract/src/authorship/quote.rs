@@ -53,7 +53,7 @@ fn find(text: &str, from: usize, marks: &[char]) -> Option<usize> {
     text.get(from..).and_then(|rest| rest.find(marks)).map(|at| from + at)
 }
 
-/// Enough words, or signs of a script without spaces, that are no title: mostly in small letters, or of several sentences.
+/// Enough words, or signs of a script without spaces, that are no title: mostly in lower case, or of several sentences.
 fn is_sentence(said: &str) -> bool {
     let all = said.split_whitespace().count();
     let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();

@@ -16,7 +16,7 @@ pub(crate) fn plain(rule: &RuleId) -> RuleId {
 /// What is added to scores, by the id of a rule; by its language (`en`) for rules of which no claim was measured.
 type Shifts = HashMap<Box<str>, f32>;
 
-/// Corrections of scores, fitted on labelled turns; empty for a language without such turns.
+/// Corrections of scores, fitted on labeled turns; empty for a language without such turns.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     /// For claims in any words.

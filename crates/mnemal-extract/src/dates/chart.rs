@@ -23,7 +23,7 @@ pub(super) struct Node {
     cats: Vec<Cat>,
 }
 
-/// Tokens that may belong to dates, with their words in small letters.
+/// Tokens that may belong to dates, with their words in lower case.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'t> {
     pub(super) tokens: &'t [Token],

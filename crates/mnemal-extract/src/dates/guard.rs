@@ -259,7 +259,7 @@ fn is_of_day(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Part)
 }
 
-/// The words before, in small letters, back to the last sign.
+/// The words before, in lower case, back to the last sign.
 fn before_words(text: &str) -> String {
     let is_sign = |sign: char| !(sign.is_alphanumeric() || matches!(sign, ' ' | '\'' | '’' | '-'));
     let from = text.rfind(is_sign).and_then(|at| Some(at + text.get(at..)?.chars().next()?.len_utf8()));
@@ -268,7 +268,7 @@ fn before_words(text: &str) -> String {
     words.get(start..).unwrap_or_default().trim_end().to_lowercase()
 }
 
-/// The words after, in small letters, up to the next sign.
+/// The words after, in lower case, up to the next sign.
 fn after_words(text: &str) -> String {
     let is_sign = |sign: char| !(sign.is_alphanumeric() || matches!(sign, ' ' | '\'' | '’' | '-' | '.'));
     let words = text.split(is_sign).next().unwrap_or_default();

@@ -104,7 +104,7 @@ pub(super) struct Form {
 /// Everything a language says about dates.
 #[derive(Debug)]
 pub(super) struct Pack {
-    /// By the first token, in small letters.
+    /// By the first token, in lower case.
     pub(super) lexicon: HashMap<Box<str>, Word, Quick>,
     /// By the category of the first element.
     pub(super) forms: HashMap<Cat, Vec<Form>>,
@@ -116,7 +116,7 @@ pub(super) struct Pack {
     pub(super) list_words: Vec<String>,
     /// What may follow a date in the same word; asked of languages that list it.
     pub(super) endings: Vec<String>,
-    /// After these a weak word in small letters is something else: "this may".
+    /// After these a weak word in lower case is something else: "this may".
     pub(super) not_after: Vec<String>,
     pub(super) customs: Customs,
     pub(super) guards: Guards,
@@ -171,7 +171,7 @@ impl Pack {
         Ok(pack)
     }
 
-    /// Says whether a token, in small letters, can stand in a date.
+    /// Says whether a token, in lower case, can stand in a date.
     pub(super) fn word(&self, token: &str) -> Option<&Word> {
         self.lexicon.get(token)
     }

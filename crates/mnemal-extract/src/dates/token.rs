@@ -36,7 +36,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// A word as packs write it: in small letters, with one kind of apostrophe, hyphen and quote.
+/// A word as packs write it: in lower case, with one kind of apostrophe, hyphen and quote.
 pub(super) fn folded(word: &str) -> Cow<'_, str> {
     if is_small(word) {
         return Cow::Borrowed(word);
@@ -44,7 +44,7 @@ pub(super) fn folded(word: &str) -> Cow<'_, str> {
     Cow::Owned(word.chars().flat_map(char::to_lowercase).map(plain).collect())
 }
 
-/// Says whether a word is as packs write it: small letters and digits, or one of their signs.
+/// Says whether a word is as packs write it: lower case and digits, or one of their signs.
 pub(super) fn is_small(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'`')
 }

@@ -9,7 +9,7 @@ use crate::word::words;
 const VERY_FROM: u8 = 3;
 /// Points of a complaint that comes again. Source: the strongest of the counted cues.
 pub(crate) const AGAIN_POINTS: u8 = 3;
-/// Points of several marks in a row. Source: the labelled exchanges, in which they alone make a correction very irritated.
+/// Points of several marks in a row. Source: the labeled exchanges, in which they alone make a correction very irritated.
 const LOUD_POINTS: u8 = 3;
 /// Words in capitals, in a row, that shout. Source: one may be an abbreviation.
 const SHOUTED_WORDS: usize = 2;

@@ -340,7 +340,7 @@ fn signs(text: &str) -> usize {
     text.chars().filter(|c| is_sign(*c)).count()
 }
 
-/// `*waves*`: single stars around a phrase in small letters, at the start or the end.
+/// `*waves*`: single stars around a phrase in lower case, at the start or the end.
 fn plays_a_role(sentence: &str) -> bool {
     let text = sentence.trim();
     let is_act = |act: &str| {

@@ -103,7 +103,7 @@ fn listed(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
 /// Words whose capital says little: a month, a verb, a title, a brand of things. Source: own choice.
 const AMBIGUOUS: [&str; 4] = ["may", "will", "queen", "diamond"];
 
-/// A capital within a sentence of small letters, which nobody writes without a reason.
+/// A capital within a sentence of lower case, which nobody writes without a reason.
 fn is_plain_capital(reading: &Reading<'_>, run: &Run) -> bool {
     let at = run.words.start;
     let is_capital = reading.token(at).is_some_and(|token| {
@@ -141,7 +141,7 @@ pub(crate) fn is_ordinary(reading: &Reading<'_>, run: &Run) -> bool {
     })
 }
 
-/// Small letters speak against a name; where there are none but small letters, less so.
+/// Small letters speak against a name; where there are none but lower case, less so.
 fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let is_usual = reading.case(run.words.start) != Case::None;
     if is_ordinary(reading, run) {
@@ -171,7 +171,7 @@ fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
 const COUNTED: [&str; 11] =
     ["times", "minutes", "hours", "days", "years", "pm", "am", "weeks", "months", "people", "of"];
 
-/// "fedora 41", "go 1.22": a number behind a tool in small letters is its version.
+/// "fedora 41", "go 1.22": a number behind a tool in lower case is its version.
 fn version(reading: &Reading<'_>, run: &Run) -> i32 {
     let Some(next) = reading.token(run.words.end) else { return 0 };
     let ends = reading

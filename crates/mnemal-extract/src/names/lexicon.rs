@@ -144,7 +144,7 @@ impl Lexicon {
         self.table(word).and_then(|table| table.words.get(word)).copied().unwrap_or_default()
     }
 
-    /// Returns what a word in small letters without accents is known to be.
+    /// Returns what a word in lower case without accents is known to be.
     pub(crate) fn of(&self, word: &str) -> Known {
         self.entry(word).without(Known::BEGINS)
     }
@@ -167,7 +167,7 @@ impl Lexicon {
         begun.and_then(|begun| begun.get(second)).map_or(&[], Vec::as_slice)
     }
 
-    /// Says whether one of the words is no word of everyday language, so that their name may stand in small letters.
+    /// Says whether one of the words is no word of everyday language, so that their name may stand in lower case.
     pub(crate) fn is_rare(&self, first: &str, rest: &[String]) -> bool {
         !self.is_ordinary(first) || rest.iter().any(|word| !self.is_ordinary(word))
     }
@@ -207,7 +207,7 @@ impl Lexicon {
 const SHELVES: usize = 26 * 26 + 1;
 const OTHERS: usize = SHELVES - 1;
 
-/// Returns the shelf of a word in small letters without accents.
+/// Returns the shelf of a word in lower case without accents.
 fn place_of(word: &str) -> usize {
     match word.as_bytes() {
         [a @ b'a'..=b'z', b @ b'a'..=b'z', ..] => usize::from(a - b'a') * 26 + usize::from(b - b'a'),
@@ -282,7 +282,7 @@ impl Table {
     }
 }
 
-/// A longer name in capitals is one in small letters too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
+/// A longer name in capitals is one in lower case too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
 const LONGEST_SHOUTED: usize = 5;
 
 /// Endings of English words with what stands there in the bare form. Source: the rules of English spelling.

@@ -25,7 +25,7 @@ impl Openers {
     }
 }
 
-/// The words, as they are written, in small letters.
+/// The words, as they are written, in lower case.
 fn words() -> &'static HashSet<&'static str, Quick> {
     static WORDS: OnceLock<HashSet<&'static str, Quick>> = OnceLock::new();
     WORDS.get_or_init(|| include_str!("../../packs/names/openers.txt").lines().collect())

@@ -17,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) listed: Known,
     /// The lists hold all of its words as one name, or the one word it has.
     pub(crate) is_phrase: bool,
-    /// It is written in small letters.
+    /// It is written in lower case.
     pub(crate) is_lower: bool,
     /// A possessive ending is a part of it.
     pub(crate) keeps_ending: bool,
@@ -94,7 +94,7 @@ impl Reading<'_> {
         })
     }
 
-    /// A word in small letters that the lists know.
+    /// A word in lower case that the lists know.
     fn lower_at(&self, at: usize) -> Option<Run> {
         let known = self.known(at);
         let token = self.token(at)?;
@@ -111,7 +111,7 @@ impl Reading<'_> {
         })
     }
 
-    /// "the dana": what an article stands before in small letters is no person.
+    /// "the dana": what an article stands before in lower case is no person.
     fn follows_article(&self, at: usize) -> bool {
         self.before(at).is_some_and(|before| matches!(before.lower.as_ref(), "the" | "a" | "an"))
     }

@@ -14,7 +14,7 @@ use crate::names::weights::{ENOUGH, Weights};
 /// So much must speak for a single word that no list knows. Source: own choice, measured on the tuning set.
 const UNLISTED: i32 = 6;
 
-/// What a name in a row gives to its neighbour, in halves of a point. Source: own choice.
+/// What a name in a row gives to its neighbor, in halves of a point. Source: own choice.
 const ROW: i32 = 3;
 
 /// Returns the kind of each run, or `None` for what is no name.
@@ -52,7 +52,7 @@ pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence])
         .collect()
 }
 
-/// Where one tool is named for certain, an everyday word in small letters that names a tool is more likely meant so.
+/// Where one tool is named for certain, an everyday word in lower case that names a tool is more likely meant so.
 fn tools(runs: &[Run], weights: &mut [Weights]) {
     let is_plain = |run: &Run| !run.listed.has(Known::ORDINARY.with(Known::FIRST).with(Known::PLACE));
     let sure = runs.iter().zip(weights.iter()).filter(|(run, weight)| {

@@ -10,7 +10,7 @@ use mnemal_text::fold;
 pub(crate) struct Token<'t> {
     /// Bytes of the text, without a possessive ending.
     pub(crate) span: Range<usize>,
-    /// In small letters, with `'` for every apostrophe, without a possessive ending.
+    /// In lower case, with `'` for every apostrophe, without a possessive ending.
     pub(crate) lower: Cow<'t, str>,
     /// Without accents, where that differs from `lower`.
     folded: Option<String>,
@@ -274,7 +274,7 @@ fn without_possessive(word: &str) -> &str {
     bare.filter(|bare| !bare.is_empty()).unwrap_or(word)
 }
 
-/// In small letters, with `'` for every apostrophe.
+/// In lower case, with `'` for every apostrophe.
 pub(crate) fn lower(word: &str) -> Cow<'_, str> {
     if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(word);

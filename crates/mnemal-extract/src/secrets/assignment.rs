@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::check;
 use super::view::BLANK;
 
-/// Words that name a secret, in small letters; the longer name comes before its part.
+/// Words that name a secret, in lower case; the longer name comes before its part.
 pub(crate) const NAMES: [&str; 36] = [
     "password",
     "passwd",

@@ -141,7 +141,7 @@ fn is_bare_card(text: &str, range: &Range<usize>) -> bool {
     }
 }
 
-/// Returns the text before `at` in small letters, at most `len` bytes and not beyond the line.
+/// Returns the text before `at` in lower case, at most `len` bytes and not beyond the line.
 fn words_before(text: &str, at: usize, len: usize) -> String {
     let bytes = text.as_bytes().get(at.saturating_sub(len)..at).unwrap_or_default();
     let line = bytes.rsplit(|b| *b == b'\n').next().unwrap_or_default();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
-/// One piece of markup; names are in small letters.
+/// One piece of markup; names are in lower case.
 #[derive(Debug)]
 pub(super) enum Markup {
     /// A tag begins; a tag that ends at once is followed by its [`Markup::Close`].

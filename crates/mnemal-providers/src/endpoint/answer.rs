@@ -27,7 +27,7 @@ pub(super) fn largest(texts: usize) -> usize {
     texts.saturating_mul(MOST_VALUES * BYTES_A_VALUE).saturating_add(AROUND)
 }
 
-/// Reads one vector a text, in the order of the texts, of length 1.
+/// Reads one vector per text, in the order of the texts, of length 1.
 ///
 /// # Errors
 /// `Unsupported` when it is no JSON of this form, a text has no vector or two, the vectors differ in their number of values,

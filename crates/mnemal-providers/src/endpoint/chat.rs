@@ -31,7 +31,7 @@ pub struct ChatSettings {
     pub model: String,
     /// Sent as a bearer token, if there is one.
     pub api_key: Option<ApiKey>,
-    /// Most time for one request, from the look-up of the name to the last byte of the answer.
+    /// Most time for one request, from the lookup of the name to the last byte of the answer.
     pub timeout: Duration,
     /// What the lengths of the pauses before repetitions are drawn with.
     pub seed: u64,

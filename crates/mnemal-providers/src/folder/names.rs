@@ -65,7 +65,7 @@ pub(super) fn tidy_name(name: &OsStr) -> OsString {
     OsString::from_vec(short)
 }
 
-/// Returns the names under which a file may be put away, best first: its own, then with a number before its ending.
+/// Returns the names under which a file may be archived, best first: its own, then with a number before its ending.
 pub(super) fn candidates(name: &OsStr) -> impl Iterator<Item = OsString> {
     let bytes = name.as_bytes().to_vec();
     let dot = bytes.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0).unwrap_or(bytes.len());

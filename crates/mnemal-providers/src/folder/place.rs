@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::names::{Claim, candidates, reason};
 
-/// Most names that are tried for a file that is put away. Source: own choice.
+/// Most names that are tried for a file that is archived. Source: own choice.
 const NAMES: usize = 10_000;
 
 /// How a folder is opened.
@@ -176,7 +176,7 @@ impl Place {
         Err(Error::new(ErrorKind::Unavailable, "cannot put a file away: too many of its name"))
     }
 
-    /// Returns the BLAKE3 of a file that was put away; `None` when it is gone, or may not be read.
+    /// Returns the BLAKE3 of a file that was archived; `None` when it is gone, or may not be read.
     pub(super) fn hash(&self, of: Shelf, name: &OsStr) -> Result<Option<[u8; 32]>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(self.folder(of), name, flags, Mode::empty()) {
@@ -190,7 +190,7 @@ impl Place {
         read.map(|_| Some(*hash.finalize().as_bytes())).map_err(failed)
     }
 
-    /// Removes a file that was put away, with the reason that may stand beside it; false when it was gone.
+    /// Removes a file that was archived, with the reason that may stand beside it; false when it was gone.
     pub(super) fn remove(&self, of: Shelf, name: &OsStr) -> Result<bool> {
         let remove = |name: &OsStr| match unlinkat(self.folder(of), name, AtFlags::empty()) {
             Ok(()) => Ok(true),

@@ -80,7 +80,7 @@ pub(super) fn made_up(line: &str, shown: &[&str]) -> bool {
     checked(line).iter().any(|word| !shown.contains(word))
 }
 
-/// Words in small letters, without what stands around them or possesses them.
+/// Words in lower case, without what stands around them or possesses them.
 fn words(text: &str) -> Vec<String> {
     text.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\'' | '’')))
         .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))

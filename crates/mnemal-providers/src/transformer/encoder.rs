@@ -35,7 +35,7 @@ enum Holds {
 }
 
 impl Encoder {
-    /// Loads a model, with its weights laid out for speed: that takes twice the memory of a quantised file, and half the
+    /// Loads a model, with its weights laid out for speed: that takes twice the memory of a quantized file, and half the
     /// time of a short text.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Encoder {
 
     /// Returns the vector of a text, of length 1; `None` when it has no direction.
     ///
-    /// One text at a time: models that quantise what they compute measure the whole batch for it, so that a vector would
+    /// One text at a time: models that quantize what they compute measure the whole batch for it, so that a vector would
     /// depend on the texts beside it, and a batch is not faster on one thread because it is padded to its longest text.
     ///
     /// # Errors

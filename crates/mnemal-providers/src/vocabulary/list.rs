@@ -6,7 +6,7 @@ use mnemal_core::{Error, ErrorKind, Result};
 
 use super::{Piece, SpellingHash, Vocabulary};
 
-/// A vocabulary of one piece a line, numbered from 0 in the order of the lines (`vocab.txt`).
+/// A vocabulary of one piece per line, numbered from 0 in the order of the lines (`vocab.txt`).
 #[derive(Clone, Debug)]
 pub(crate) struct PieceList {
     spellings: Vec<Box<[u8]>>,

@@ -333,7 +333,7 @@ fn time(micros: i64) -> Result<Timestamp> {
     named(Timestamp::from_micros(micros))
 }
 
-/// Reads a fact. How many of something follow is held against the fewest bytes that so many would take.
+/// Reads a fact. How many of something follow is checked against the fewest bytes that so many would take.
 ///
 /// # Errors
 /// `Corrupt` for everything that [`encode_fact`] does not write; never panics, never allocates more than the bytes call for.

@@ -243,7 +243,7 @@ fn take_record(input: &mut Input<'_>) -> Result<RecordRef> {
     record(&input.bytes::<RECORD>()?)
 }
 
-/// Reads a receipt. How many of something follow is held against the fewest bytes that so many would take.
+/// Reads a receipt. How many of something follow is checked against the fewest bytes that so many would take.
 ///
 /// # Errors
 /// `Corrupt` for everything that [`encode`] does not write; never panics, never allocates more than the bytes call for.

@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Name,
     /// The first word of a sentence, in a script with case.
     Opening,
-    /// A word in small letters.
+    /// A word in lower case.
     Small,
     /// A word of a script without case and with blanks.
     Word,
@@ -219,7 +219,7 @@ fn caseless(run: &str, found: &mut Vec<Piece>) {
     }
 }
 
-/// Runs of katakana are words; hiragana joins words; of anything else the neighbours are pairs, but for characters that serve
+/// Runs of katakana are words; hiragana joins words; of anything else the neighbors are pairs, but for characters that serve
 /// grammar.
 fn unspaced(run: &str, found: &mut Vec<Piece>) {
     let text: Vec<char> = plain(run).chars().collect();

@@ -83,7 +83,7 @@ pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a letter joins its neighbours to a word: in scripts without case words have clitics, or no blanks.
+/// Whether a letter joins its neighbors to a word: in scripts without case words have clitics, or no blanks.
 fn joins(letter: char) -> bool {
     letter.is_ascii_digit() || letter.is_lowercase()
 }

@@ -12,7 +12,7 @@ pub(super) struct Words {
     pub(super) deny: HashSet<&'static str>,
     /// Numbers in letters.
     pub(super) number: HashSet<&'static str>,
-    /// Days and months in small letters.
+    /// Days and months in lower case.
     pub(super) day: HashSet<&'static str>,
     /// Words that say who speaks, or as little as a stop word.
     pub(super) neutral: HashSet<&'static str>,

@@ -27,7 +27,7 @@ mod calibrated {
 const TOKEN: u64 = 100;
 
 /// What a cut between two parts of a word costs: a token, less what the second letter behind it may cost too much because
-/// consonants before the cut count as its neighbours.
+/// consonants before the cut count as its neighbors.
 const SEAM: u64 = TOKEN - calibrated::CROWDED;
 
 /// Returns the cost of a run of at most [`LONGEST_WORD`] Latin letters, in hundredths of a token.
