@@ -107,7 +107,8 @@ pub struct Work<'w> {
     pub cycles: u64,
 }
 
-/// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks whether
+/// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks
+/// whether
 /// anything was lost, and takes everything back that the model did, with one call, then what the rules did.
 ///
 /// # Errors

@@ -30,7 +30,8 @@ pub struct Line {
     pub whole: u32,
 }
 
-/// Ranks turns by the BM25 of their own words, nothing lent by their neighbors; turns without a word of the question are left out.
+/// Ranks turns by the BM25 of their own words, nothing lent by their neighbors; turns without a word of the question are left
+/// out.
 ///
 /// # Errors
 /// As [`Spaces::hits`].

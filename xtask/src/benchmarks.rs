@@ -160,7 +160,8 @@ const MEASUREMENTS: &[Measurement] = &[
     },
 ];
 
-/// Writes the page from the files of results; with `--data DIR [NAME …]` measures these files anew before, all of them without a name.
+/// Writes the page from the files of results; with `--data DIR [NAME …]` measures these files anew before, all of them without
+/// a name.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments {
         [] => {}

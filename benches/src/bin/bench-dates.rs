@@ -16,7 +16,8 @@ struct Args {
     /// A folder with `cases.jsonl`: sentences, moments, and the dates that a reference finds.
     #[arg(long)]
     data: PathBuf,
-    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references, then with
+    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references,
+    /// then with
     /// those that are built in.
     #[arg(long, conflicts_with = "json")]
     list: bool,

@@ -31,7 +31,8 @@ struct Args {
     /// Also measure made conversations of so many events; 0 for none.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
     sizes: Vec<usize>,
-    /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how much
+    /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how
+    /// much
     /// of the evidence they hold; mnemal's are those of `bench recall --curve`.
     #[arg(long)]
     curve: bool,

@@ -15,7 +15,8 @@ use std::fmt::Write as _;
 use mnemal_core::Confidence;
 use mnemal_extract::RuleExtractor;
 
-/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3 to 8
+/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3
+/// to 8
 /// rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of these
 /// the most careful.
 const CALM: f64 = 8.0;

@@ -19,7 +19,8 @@ use crate::cpu::Watch;
 use crate::spaces::{memory, own_history};
 use crate::words::Dice;
 
-/// Turns of the conversation that is asked. Source: own choice; each arm proposes its hundred, and a million questions take minutes.
+/// Turns of the conversation that is asked. Source: own choice; each arm proposes its hundred, and a million questions take
+/// minutes.
 const TURNS: usize = 160;
 /// Spoiled texts among them.
 const SPOILED: usize = 40;

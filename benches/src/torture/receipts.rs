@@ -45,7 +45,8 @@ impl Accounts {
 
 /// Runs the program with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
 /// value stands in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
-/// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt lists.
+/// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt
+/// lists.
 ///
 /// # Errors
 /// What keeps it from running; what it finds is in the report.

@@ -20,7 +20,7 @@ pub const LONGEST_KEY: usize = 200;
 /// Most tags of a note. Source: own choice.
 pub const MOST_TAGS: usize = 64;
 
-/// Most notes that an operation names, and that it was shown. Source: RockBot consolidates up to 1,000 live memories at once
+/// Most notes that an operation names, and most in its input. Source: RockBot consolidates up to 1,000 memories at once
 /// (RB-55).
 const MOST_SHOWN: usize = 1_000;
 /// Most bytes of the reason of an operation. Source: own default; one sentence.
@@ -29,7 +29,7 @@ const LONGEST_BECAUSE: usize = 500;
 const LONGEST_ZONE: usize = 256;
 const DAY_SECONDS: i32 = 86_400;
 
-/// Checks a batch; `largest` is what the store takes at once.
+/// Checks a batch; `largest` is the store's own limit.
 pub(crate) fn check(events: &[NewEvent], largest: usize) -> Result<()> {
     let most = LARGEST_BATCH.min(largest);
     if events.len() > most {

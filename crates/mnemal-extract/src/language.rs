@@ -145,7 +145,8 @@ impl Tier {
 
 /// Returns the language that a text is read in, by its code of two letters.
 ///
-/// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the languages with packs has.
+/// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the
+/// languages with packs has.
 pub fn language(text: &str) -> &'static str {
     if let Some(code) = by_script(text) {
         return code;

@@ -275,8 +275,10 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 
 /// Returns what a user's message ends or takes back, by place.
 ///
-/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of it:
-/// what ends nothing in a short text that hardly tells its language is read in the others too. A text in a language without a pack is
+/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of
+/// it:
+/// what ends nothing in a short text that hardly tells its language is read in the others too. A text in a language without a
+/// pack is
 /// read as English.
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {

@@ -14,7 +14,8 @@ const FOOTERS: [&str; 2] =
 /// Returns the bytes of elements that a program wrote into a text, with their tags; ascending, apart.
 ///
 /// A program's tag has a name of several words, joined by `-` or `_`: `<task-notification>`, `<ide_selection>`. Which names there
-/// are does not matter, and neither do attributes and line breaks. An element without its end reaches to the end of the text where
+/// are does not matter, and neither do attributes and line breaks. An element without its end reaches to the end of the text
+/// where
 /// the text begins with it. A tag that is only mentioned, inside a sentence, in a code span or in a fence, is none.
 #[must_use]
 pub fn program_elements(text: &str) -> Vec<Range<usize>> {

@@ -55,7 +55,8 @@ const ARTICLES: &[&str] = &["the", "der", "die", "le", "la", "el", "o"];
 /// What notes in scripts without spaces begin with.
 const GLUED: [&str; 8] = ["用户", "使用者", "我", "ユーザー", "私", "사용자", "저는", "나는"];
 
-/// Returns whether a note is about the user: whether its first words name him, are his own "I" or "my", or a verb without anybody.
+/// Returns whether a note is about the user: whether its first words name him, are his own "I" or "my", or a verb without
+/// anybody.
 ///
 /// It is asked of texts that somebody kept on purpose, one or two sentences each; of what was merely said it tells little.
 ///

@@ -9,7 +9,8 @@ use crate::sql::{Step, Value};
 /// Source: own choice; with threes and thirties the forty lines of a receipt need half as many statements.
 const LENGTHS: [usize; 5] = [100, 30, 10, 3, 1];
 
-/// The same statement for 100, 30, 10, 3 rows and for one. The placeholders are bare `?`: with 2,700 numbered ones SQLite would look up
+/// The same statement for 100, 30, 10, 3 rows and for one. The placeholders are bare `?`: with 2,700 numbered ones SQLite would
+/// look up
 /// each name in a list of all names. A driver that knows only `$1` numbers them when it takes the text.
 #[derive(Debug)]
 pub(crate) struct Many {

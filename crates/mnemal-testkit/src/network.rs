@@ -14,7 +14,8 @@ use seccompiler::{
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] on a processor for which no filter can be made, and the error of the system where it takes none.
+/// [`io::ErrorKind::Unsupported`] on a processor for which no filter can be made, and the error of the system where it takes
+/// none.
 ///
 /// ```
 /// std::thread::spawn(|| {

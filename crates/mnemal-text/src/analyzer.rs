@@ -82,7 +82,8 @@ impl Analyzer {
         self.walk(text, &mut |token| f(token.term, token.range));
     }
 
-    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyzer's language and
+    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyzer's language
+    /// and
     /// those of the language in which it is asked.
     ///
     /// A query that is made of stop words keeps them all.
@@ -371,7 +372,8 @@ fn stem_with(stemmer: &Stemmer, language: Language, word: &str, term: &mut Strin
     }
 }
 
-/// Returns a Romanian word with the letters that its stemmer knows: `ș` and `ț` are written with a comma, and were with a cedilla.
+/// Returns a Romanian word with the letters that its stemmer knows: `ș` and `ț` are written with a comma, and were with a
+/// cedilla.
 fn with_cedillas(language: Language, word: &str) -> Cow<'_, str> {
     if language != Language::Romanian || !word.contains(['ș', 'ț']) {
         return Cow::Borrowed(word);

@@ -24,8 +24,10 @@ const NUMERALS: &str = "〇一二三四五六七八九十百千万亿両两";
 /// Returns what a text says and its sources do not, in its order, folded; empty for a text that rests on them.
 ///
 /// Names, wherever they stand, numbers, also in letters, and days must be among the words of the sources. A clause needs more
-/// than half of its other words from them, in whatever form; it denies what they deny and nothing else, says the opposite of none of their words, and
-/// has no language and no script that they do not have. What the sources say may be left out, and put in another order: who did what to whom is
+/// than half of its other words from them, in whatever form; it denies what they deny and nothing else, says the opposite of
+/// none of their words, and
+/// has no language and no script that they do not have. What the sources say may be left out, and put in another order: who did
+/// what to whom is
 /// not told from that.
 pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
     let known = Known::of(sources);

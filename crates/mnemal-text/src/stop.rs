@@ -78,7 +78,8 @@ pub(crate) fn is_dropped_from_query(asked: Language, word: &str) -> bool {
     is_listed(asked, word) || asked != Language::English && QUERY_WORDS.contains(&word)
 }
 
-/// Auxiliaries and possessives that are no stop words, because statements are read by them; of several languages, none of English.
+/// Auxiliaries and possessives that are no stop words, because statements are read by them; of several languages, none of
+/// English.
 ///
 /// Source: own choice.
 const QUERY_WORDS: &[&str] = &[
@@ -89,7 +90,8 @@ const QUERY_WORDS: &[&str] = &[
     "étaient", "étais", "était", "êtes",
 ];
 
-/// Returns whether a query does without a pair of neighboring Chinese characters: one of them is a particle or a part of a question
+/// Returns whether a query does without a pair of neighboring Chinese characters: one of them is a particle or a part of a
+/// question
 /// word. A noun that such a pair goes through still has its other pairs.
 pub(crate) fn has_particle(pair: &str) -> bool {
     pair.chars().count() == 2 && pair.chars().any(|letter| PARTICLES.contains(letter))

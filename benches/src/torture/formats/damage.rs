@@ -256,7 +256,8 @@ fn whole_before(sample: &Sample, text: &str, end: usize) -> Texts {
     }
 }
 
-/// Returns by text the number that a reader gives to its record: that of its line, or its place among the records of the document.
+/// Returns by text the number that a reader gives to its record: that of its line, or its place among the records of the
+/// document.
 fn places(sample: &Sample) -> BTreeMap<usize, u64> {
     let is_line = sample.layout == Layout::Lines;
     let is_record = |value: &&Value| is_line || value.is_object() || value.is_array();

@@ -11,7 +11,7 @@ const LONGEST_PART: usize = 30;
 /// Most tags of a note. Source: the limit of [`Remember::tags`].
 const MOST_TAGS: usize = 64;
 
-/// Returns the kind of an event that keeps its text as a note.
+/// Returns the event kind that stores the text as a note.
 pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) -> EventKind {
     #[expect(clippy::cast_possible_truncation, reason = "importance has no more digits, and is checked next")]
     let importance = importance.map(|share| share as f32);
@@ -25,7 +25,7 @@ pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) 
     }))
 }
 
-/// Makes a category of words: lower case, digits and hyphens; `general` where nothing is left.
+/// Makes a category from words: lower-case letters, digits and hyphens; `general` if nothing is left.
 pub(super) fn category<'w>(words: impl IntoIterator<Item = &'w str>) -> Category {
     let parts = words.into_iter().flat_map(|word| word.split('/')).map(part).filter(|part| !part.is_empty());
     let path = parts.take(DEEPEST_CATEGORY).collect::<Vec<_>>().join("/");
@@ -51,7 +51,7 @@ fn part(word: &str) -> String {
     part.trim_end_matches('-').to_owned()
 }
 
-/// Makes tags of words; one that cannot be a tag is left out.
+/// Makes tags from words; invalid ones are skipped.
 pub(super) fn tags<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<Tag> {
     let mut tags: Vec<Tag> = Vec::new();
     for word in words {

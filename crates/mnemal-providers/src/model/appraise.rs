@@ -17,7 +17,8 @@ const TOKENS: u32 = 200;
 
 /// Asks how a task went, and reads it.
 ///
-/// An answer is taken only if its score is one of the scale, and its sentence one line in which every number and every word written
+/// An answer is taken only if its score is one of the scale, and its sentence one line in which every number and every word
+/// written
 /// like a name stands in the steps.
 #[derive(Clone, Debug)]
 pub struct ModelAppraiser {

@@ -2,8 +2,10 @@
 //!
 //! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for the
 //! write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush the log
-//! before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that connection brings
-//! it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left itself between two jobs.
+//! before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that connection
+//! brings
+//! it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left itself between two
+//! jobs.
 
 use mnemal_core::Result;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -26,7 +28,8 @@ const TOO_LONG: i64 = 4_000;
 ///
 /// Source: own measurement (ADR 144): a page is some ten microseconds, and a job behind it waits for all of them.
 const REST: i64 = 32;
-/// With so many times in a row that more than this was left, twice as much is the writer's, and so on up to five times: who writes
+/// With so many times in a row that more than this was left, twice as much is the writer's, and so on up to five times: who
+/// writes
 /// without a pause to a slow disk would else never have a log that begins anew. Source: own choice; the log grows by some hundred
 /// pages each time, and at the end 1,024 pages are the writer's.
 const PATIENCE: u32 = 4;

@@ -72,7 +72,8 @@ pub(super) fn base(word: &str) -> String {
     }
 }
 
-/// Whether a word of a text is a form of a word that must not be lost. English names are not stemmed: `Williams` is not `William`.
+/// Whether a word of a text is a form of a word that must not be lost. English names are not stemmed: `Williams` is not
+/// `William`.
 pub(super) fn is_same(word: &str, other: &str, language: Language) -> bool {
     if word == other || other.strip_suffix("'s").or_else(|| other.strip_suffix('s')) == Some(word) {
         return true;

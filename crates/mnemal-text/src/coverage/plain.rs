@@ -12,7 +12,8 @@ const ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
 /// The first digits of the scripts whose digits are read.
 const ZEROS: [char; 4] = ['0', '٠', '۰', '०'];
 
-/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without what groups their digits and without the
+/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without what groups their digits and without
+/// the
 /// ending of an ordinal, and one blank for white space.
 pub(super) fn plain(text: &str) -> String {
     let text: Vec<char> = fold(&text.replace('№', " ")).chars().map(digit).collect();

@@ -32,7 +32,8 @@ pub(super) struct Piece {
     pub(super) kind: Kind,
 }
 
-/// Source: calibrated on `tests/fixtures/tokens.tsv`, where the larger count of `cl100k` and `o200k` must not exceed the estimate;
+/// Source: calibrated on `tests/fixtures/tokens.tsv`, where the larger count of `cl100k` and `o200k` must not exceed the
+/// estimate;
 /// hundredths of a token.
 mod calibrated {
     /// An apostrophe between letters.

@@ -27,7 +27,8 @@ impl Pack {
         self.words(&spaced, &tokens, (0..tokens.len(), MOST_AMONG), &left_out)
     }
 
-    /// Returns the parts of a text between words that join, and signs where there are such words: each of them is meant for itself.
+    /// Returns the parts of a text between words that join, and signs where there are such words: each of them is meant for
+    /// itself.
     pub(crate) fn parts<'t>(&self, text: &'t str) -> Vec<&'t str> {
         // What stands behind a colon explains.
         let text = text.split_once(':').map_or(text, |(before, _)| before);
@@ -66,7 +67,8 @@ impl Pack {
         Some(std::iter::once(role.to_owned()).chain(besides).collect())
     }
 
-    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without spaces
+    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without
+    /// spaces
     /// the runs between words that name nothing.
     pub(super) fn words(
         &self,
