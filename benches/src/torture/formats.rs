@@ -1,6 +1,5 @@
-//! Files of other programs, documents among them, with records removed, moved, doubled, of another type, or cut off: no panic,
-//! no good record lost, and
-//! true counts.
+//! Files of other programs, documents among them, with records removed, moved, doubled, of another type, or cut off: no
+//! panic, no good record lost, and true counts.
 
 mod chats;
 mod damage;

@@ -1,8 +1,8 @@
 //! Importer for Gemini: session files of its CLI, and the app's activity in a Google Takeout export.
 //!
 //! Shapes: `ConversationRecord` in `packages/core/src/services/chatRecordingTypes.ts` of google-gemini/gemini-cli 0.3x, one
-//! object
-//! (`session-*.json`) or one record per line (`session-*.jsonl`); `My Activity.json` as Takeout writes it in 2025 and 2026.
+//! object (`session-*.json`) or one record per line (`session-*.jsonl`); `My Activity.json` as Takeout writes it in 2025 and
+//! 2026.
 
 use std::collections::HashMap;
 

@@ -2,8 +2,8 @@
 //! them, so they count as no person's words, except for the conversations among them.
 //!
 //! Shapes: claude-mem 12, `scripts/export-memories.ts`; Letta's agent file (`.af`) of letta-ai/letta, revision d5103ee17ed5,
-//! and the
-//! older one with `core_memory`; the graph of Zep and Graphiti as `cognee/modules/migration/sources/zep.py` reads it; COGX 0.1,
+//! and the older one with `core_memory`; the graph of Zep and Graphiti as `cognee/modules/migration/sources/zep.py` reads it;
+//! COGX 0.1,
 //! `cognee/modules/migration/cogx.py` of topoteretes/cognee; Hindsight's transfer archive of schema version 1,
 //! `hindsight_api/engine/transfer/schema.py` of vectorize-io/hindsight, and its lists of memories.
 

@@ -1,6 +1,5 @@
 //! The stored forms of an entity and of a fact. Both are written over again with each event that adds to them, and a context
-//! reads
-//! some hundred.
+//! reads some hundred.
 //!
 //! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest. Then come the texts and the
 //! entities that are named, each once; what follows calls them by their number. Numbers are varints, ids their bytes, and the

@@ -1,11 +1,10 @@
 //! Background checkpointing that keeps the write-ahead log short without blocking callers.
 //!
-//! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for the
-//! write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush the log
-//! before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that connection
-//! brings
-//! it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left itself between two
-//! jobs.
+//! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for
+//! the write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush
+//! the log before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that
+//! connection brings it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left
+//! itself between two jobs.
 
 use mnemal_core::Result;
 use sqlx::sqlite::SqliteConnectOptions;
