@@ -11,7 +11,7 @@ use mnemal_core::{
     Result, TermHash, Terms, Timestamp, TokenCount, TokenCounter, Vector,
 };
 
-/// Returns the right to this many calls outside the process.
+/// Returns a permit for this many calls outside the process.
 pub fn permit(calls: u32) -> BackgroundPermit {
     BackgroundPermit::issue(calls, TokenCount(u32::MAX))
 }
@@ -79,7 +79,7 @@ impl IdSource for SeededIds {
     }
 }
 
-/// Embeds a text as the sum of one pseudo-random direction a word: same words, same direction.
+/// Embeds a text as the sum of one pseudo-random direction per word: same words, same direction.
 #[derive(Debug)]
 pub struct HashEmbedder {
     model: ModelId,
@@ -163,7 +163,7 @@ pub(crate) fn with_vector(mut entry: IndexEntry, model: &ModelId, values: &[f32]
     Ok(entry)
 }
 
-/// Values a text by the share of the question's words that it has.
+/// Scores a text by the share of the query's words that it contains.
 #[derive(Debug)]
 pub struct WordReranker(pub ModelId);
 

@@ -63,7 +63,7 @@ impl Records {
         Ok(entry)
     }
 
-    /// Makes a user's turn that a rule holds back: it has no index entry.
+    /// Makes a quarantined user's turn: it has no index entry.
     ///
     /// # Errors
     /// `Invalid` for a session that is no name.
@@ -77,7 +77,7 @@ impl Records {
     /// Makes a user's turn with a vector of a model.
     ///
     /// # Errors
-    /// `Invalid` for a vector that is none.
+    /// `Invalid` for an invalid vector.
     pub fn embedded(&mut self, content: &str, model: &ModelId, values: &[f32]) -> Result<LogEntry> {
         let mut entry = self.turn("s", content)?;
         entry.index = Some(with_vector(TermIndexer::entry(content), model, values)?);

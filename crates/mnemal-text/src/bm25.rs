@@ -13,7 +13,7 @@ pub const B: f32 = 0.75;
 /// Returns the inverse document frequency `ln(1 + (N − df + 0.5) / (df + 0.5))`.
 ///
 /// `documents` is N and `containing` is df, both **of the space** that is searched.
-/// The result is above 0 for every term that some document lacks; a df above N (a count that is behind) is read as N.
+/// The result is above 0 for every term that some document lacks; a df above N (a stale count) is read as N.
 pub fn idf(documents: u32, containing: u32) -> f32 {
     let (n, df) = (documents as f32, containing.min(documents) as f32);
     ((n - df + 0.5) / (df + 0.5)).ln_1p()

@@ -3,7 +3,7 @@
 use crate::hash::{chain, term_hash};
 use crate::{Analyzer, Language};
 
-/// How many neighboring words one shingle of [`similarity`] has.
+/// Number of neighboring words in a shingle of [`similarity`].
 ///
 /// Source: own choice; pairs notice order ("dog bites man") and still forgive one changed word in a short line.
 const SHINGLE: usize = 2;
@@ -47,7 +47,7 @@ fn shared(mut a: &[u64], mut b: &[u64]) -> usize {
     shared
 }
 
-/// Returns how alike two texts are: 1 for the same words in the same order, 0 for texts that share no pair of words.
+/// Returns the similarity of two texts: 1 for the same words in the same order, 0 for texts without a common pair of words.
 ///
 /// It is the Jaccard index over pairs of neighboring terms, so inflection, case, accents and punctuation do not count.
 /// Texts without a single word are alike only if they are equal.

@@ -20,18 +20,18 @@ const SYLLABLES: usize = 2;
 /// Longest quotation that is one specific, in characters. Source: own choice; a longer one is covered by its words.
 const QUOTED: usize = 80;
 
-/// What opens and closes a quotation.
+/// Opening and closing quotation marks.
 const QUOTES: [(char, char); 8] =
     [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('`', '`'), ('「', '」'), ('『', '』'), ('《', '》')];
-/// What joins the parts of an address, a path, a time or an identifier.
+/// Signs that join the parts of an address, a path, a time or an identifier.
 const JOINTS: [char; 7] = ['@', '/', '_', '\\', ':', '.', '#'];
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number, a quotation, an address, a path, an identifier, a run of katakana: carried as it is.
+    /// A number, a quotation, an address, a path, an identifier, a run of katakana: compared exactly.
     Exact,
-    /// A word in capitals, or with a first one inside of a sentence; it may be declined.
+    /// A word in capitals, or capitalized inside a sentence; it may be inflected.
     Name,
     /// The first word of a sentence, in a script with case.
     Opening,
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Small,
     /// A word of a script without case and with blanks.
     Word,
-    /// Two characters that stand together, or one alone, of a script without blanks.
+    /// Two neighboring characters, or a single one, of a script without blanks.
     Pair,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::fold;
 
-/// What may stand behind a number without a blank. Source: own choice, the units that people write so.
+/// Units after a number without a blank. Source: own choice, the units that people write so.
 const UNITS: [&str; 26] = [
     "am", "cm", "db", "eur", "fps", "g", "gb", "h", "hz", "kb", "kg", "km", "kw", "l", "lb", "m", "mb", "mg",
     "mhz", "min", "ml", "mm", "ms", "pm", "s", "tb",
@@ -12,9 +12,8 @@ const ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
 /// The first digits of the scripts whose digits are read.
 const ZEROS: [char; 4] = ['0', '٠', '۰', '०'];
 
-/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without what groups their digits and without
-/// the
-/// ending of an ordinal, and one blank for white space.
+/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without digit grouping and ordinal endings,
+/// and one blank for white space.
 pub(super) fn plain(text: &str) -> String {
     let text: Vec<char> = fold(&text.replace('№', " ")).chars().map(digit).collect();
     let mut out = String::with_capacity(text.len());
