@@ -27,12 +27,12 @@ pub use self::tally::{Asked, Tally};
 /// Bytes of text per token. Source: an estimate for English, 30,000 characters are about 7,500 tokens (RB-15).
 const BYTES_A_TOKEN: usize = 4;
 
-/// Returns about how many tokens so many bytes of text make.
+/// Estimates the tokens of this many bytes of text.
 pub(crate) fn tokens_of(bytes: usize) -> TokenCount {
     TokenCount(u32::try_from(bytes.div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX))
 }
 
-/// Puts texts below each other, each with a number from 1 on; their further lines are indented.
+/// Lists texts one below the other, numbered from 1; their further lines are indented.
 fn numbered<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let line = |(number, text): (usize, &str)| format!("\n{number}: {}", text.replace('\n', "\n   "));
     (1..).zip(texts).map(line).collect::<Vec<_>>().concat()

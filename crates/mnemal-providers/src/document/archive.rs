@@ -21,7 +21,7 @@ pub(super) struct Archive<'b> {
 }
 
 impl<'b> Archive<'b> {
-    /// Opens a container and looks at the names in it.
+    /// Opens a container and checks the names in it.
     ///
     /// # Errors
     /// The reason: no container, too many files, a name that leads outside, a link.

@@ -9,14 +9,14 @@ use super::Content;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// What the file says.
+    /// The content of the file.
     Content {
         #[serde(default)]
         fields: Metadata,
         at: Option<i64>,
         passages: Vec<Line>,
     },
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     Refused(String),
 }
 

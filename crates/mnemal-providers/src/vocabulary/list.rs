@@ -1,4 +1,4 @@
-//! A vocabulary read from the text file that models bring along.
+//! A vocabulary from the text file of a model.
 
 use std::collections::HashMap;
 
