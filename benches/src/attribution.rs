@@ -87,7 +87,7 @@ pub struct Wrapper {
 pub struct Material {
     /// Statements.
     pub statements: Vec<Statement>,
-    /// Texts in which a statement is somebody else's.
+    /// Texts in which a statement is someone else's.
     pub wrappers: Vec<Wrapper>,
     /// Texts in which a statement is the user's own.
     pub frames: Vec<Wrapper>,

@@ -26,7 +26,7 @@ const Z: f64 = 1.959_964;
 pub struct Spoken {
     /// Its id.
     pub id: String,
-    /// The message before, of the assistant or of another speaker; empty where nothing is known of it.
+    /// The previous message, of the assistant or of another speaker; empty where nothing is known of it.
     pub before: String,
     /// The words.
     pub text: String,
@@ -75,7 +75,7 @@ impl Spoken {
     }
 }
 
-/// Reads every turn with the message before it; the gazetteer is empty, and nothing is known of earlier turns.
+/// Reads every turn with the previous message it; the gazetteer is empty, and nothing is known of earlier turns.
 ///
 /// # Errors
 /// A turn that cannot become an event.

@@ -101,7 +101,7 @@ impl Session {
         rouge(&self.rendered(&said, &kept), &self.reference)
     }
 
-    /// The day, then the sentences, with a name wherever somebody else speaks.
+    /// The day, then the sentences, with a name wherever someone else speaks.
     fn rendered(&self, said: &[Utterance<'_>], kept: &[Kept]) -> String {
         let (mut text, mut last) = (self.day.clone(), None);
         for one in kept {

@@ -22,7 +22,7 @@ use crate::spaces::{is_behind, is_logged};
 const ROUND: usize = 20;
 /// Highest allowed increase of either median. Source: the target of the product.
 const ASKED_RATIO: f64 = 1.5;
-/// Layers that are made anew again and again.
+/// Layers that are rebuilt again and again.
 const LAYERS: [Layer; 3] = [Layer::Graph, Layer::Learnings, Layer::Summaries];
 
 /// Share of the turns that upkeep forgets, because there are more than are kept: one in so many.

@@ -21,7 +21,7 @@ struct Line {
 }
 
 /// Counts the sentences of `g2/HALF.jsonl` from which a claim is made, other than that something ended and what is
-/// attributed to somebody else; and names them.
+/// attributed to someone else; and names them.
 ///
 /// # Errors
 /// A file that is missing, or a line that is no such record.

@@ -107,7 +107,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Returns the message before: the assistant's, or else the turn before of the dialogue.
+    /// Returns the previous message: the assistant's, or else the turn before of the dialogue.
     fn before<'a>(&'a self, turns: &'a [Self]) -> Option<&'a str> {
         let before =
             || turns.last().filter(|turn| turn.dialogue == self.dialogue).map(|turn| turn.text.as_str());

@@ -12,7 +12,7 @@ use super::mixed::Space;
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Layers that are made anew.
+/// Layers that are rebuilt.
 const LAYERS: [Layer; 4] = [Layer::Graph, Layer::Learnings, Layer::Summaries, Layer::Lexical];
 
 /// Runs the program with `order.runs` operations. The details count them by kind, the rows of each layer that are not what

@@ -216,7 +216,7 @@ pub enum FactStatus {
 }
 
 impl FactStatus {
-    /// All of them, in the order of their declaration.
+    /// All of them, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::Candidate, Self::Active, Self::Disputed, Self::Superseded, Self::Rejected];
 
@@ -254,7 +254,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All of them, in the order of their declaration.
+    /// All of them, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::NewerValue, Self::UserCorrection, Self::Backfill, Self::Ended, Self::Rejected];
 

@@ -59,7 +59,7 @@ pub enum LearningStatus {
 }
 
 impl LearningStatus {
-    /// Every status, in the order of their declaration.
+    /// Every status, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::Active, Self::Superseded, Self::Archived, Self::Candidate, Self::Rejected];
 

@@ -48,7 +48,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes, in the order of their declaration.
+    /// All purposes, in declaration order.
     pub const ALL: [Self; 4] = [Self::Extract, Self::Summarize, Self::Consolidate, Self::Check];
 
     /// Returns the name on the wire and in metrics.
@@ -183,7 +183,7 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
-    /// All outcomes, in the order of their declaration.
+    /// All outcomes, in declaration order.
     pub const ALL: [Self; 5] = [Self::Open, Self::Answered, Self::Failed, Self::Invalid, Self::Refused];
 
     /// Returns the outcome for this error.

@@ -55,7 +55,7 @@ pub enum Level {
 }
 
 impl Origin {
-    /// All origins, in the order of their declaration.
+    /// All origins, in declaration order.
     pub const ALL: [Self; 9] = [
         Self::UserDirect,
         Self::UserConfirmed,

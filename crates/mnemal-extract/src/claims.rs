@@ -41,7 +41,7 @@ use crate::clause::{Break, Reading};
 /// Words between a subject and its cue: "have also just recently". Source: own choice.
 const LONGEST_SKIP: usize = 6;
 
-/// Reads the claims of the sentences of one text, in order.
+/// Extracts the claims of the sentences of one text, in order.
 #[derive(Debug)]
 pub(crate) struct Claims<'d> {
     /// Rules that are switched off.
@@ -52,11 +52,11 @@ pub(crate) struct Claims<'d> {
     known: HashSet<(Subject, String, String)>,
     /// What the sentence before denied.
     denied: Option<Denied<'d>>,
-    /// What the message before asks, while the first sentence is read.
+    /// What the previous message asks, while the first sentence is read.
     asked: Option<Asked<'d>>,
-    /// What was found.
+    /// The extracted claims.
     pub(crate) facts: Vec<ExtractedFact>,
-    /// What was not.
+    /// The dropped claims, with reasons.
     pub(crate) dropped: Dropped,
 }
 
@@ -106,7 +106,7 @@ impl<'d> Claims<'d> {
         Self { memory: self.memory.of_note(), ..self }
     }
 
-    /// Leaves the scores as the rules give them.
+    /// Disables the calibration of scores.
     pub(crate) fn unweighed(self) -> Self {
         Self { is_weighed: false, ..self }
     }

@@ -10,7 +10,7 @@ use crate::section::Section;
 use crate::sieve::Sieve;
 use crate::word::{Word, start, words};
 
-/// How a language splits what stands between two spaces.
+/// Splits the written words of a language into their parts.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     /// Beginnings that are words of their own, with their apostrophe: `j'`.

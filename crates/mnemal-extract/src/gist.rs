@@ -23,14 +23,14 @@ const A_SIGN: f32 = 0.1;
 /// Highest importance. Source: own choice (GB-30).
 const MOST: f32 = 0.9;
 
-/// What a text says in short, what it is about, and how much its words make of it: read off by rule, and stored nowhere.
+/// Short summary, topics and importance of a text: computed by rule, and not stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gist {
-    /// The one or two sentences that say most, in the order of the text.
+    /// The one or two most informative sentences, in the order of the text.
     pub summary: Vec<Span>,
-    /// Phrases that it is about, in lower case, at most four, the weightiest first.
+    /// Topic phrases, in lower case, at most four, the most important first.
     pub topics: Vec<String>,
-    /// Why it may matter, each once.
+    /// The importance cues, each once.
     pub signs: Vec<Sign>,
     /// Importance: 0.5, plus 0.1 for each cue, up to 0.9.
     pub importance: Importance,
@@ -39,15 +39,15 @@ pub struct Gist {
 /// A cue that a text is important: a date, a number with a unit, a decision, a commitment, or a request to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sign {
-    /// It names a time.
+    /// A date or time.
     Date,
-    /// It has a number with a unit, or an amount of money.
+    /// A number with a unit, or an amount of money.
     Quantity,
-    /// Something is decided in it.
+    /// A decision.
     Decision,
-    /// Somebody takes something on in it.
+    /// A commitment.
     Commitment,
-    /// It asks to be remembered.
+    /// A request to remember.
     Remember,
 }
 
@@ -67,8 +67,7 @@ impl Sign {
 /// A sign with the words and phrases that are one.
 type Phrases = (Sign, &'static [&'static str]);
 
-/// Words and phrases that are signs, folded, by language. Source: own choice, the verbs of decisions and promises that minutes of
-/// meetings have.
+/// Cue words and phrases, folded, by language. Source: own choice, the verbs of decisions and promises in minutes of meetings.
 const WORDS: [(Language, [Phrases; 3]); 4] = [
     (
         Language::English,
@@ -151,10 +150,10 @@ const WORDS: [(Language, [Phrases; 3]); 4] = [
     ),
 ];
 
-/// Reads what a text says in short, what it is about, and how much its words make of it, as it was said at a time in a zone.
+/// Computes short summary, topics and importance of a text, said at a time in a zone.
 ///
-/// Topics are runs of words between stop words and marks; a word weighs by how many words it stands with, and a run that is said
-/// again weighs more. Decisions, promises and "remember" are known in English, German, French and Spanish.
+/// Topics are runs of words between stop words and marks; a word weighs by its number of neighbors, and a repeated run weighs
+/// more. Decisions, promises and "remember" are recognized in English, German, French and Spanish.
 pub fn gist(words: &OwnWords<'_>, at: Timestamp, zone: &Zone) -> Gist {
     let text = words.as_str();
     let language = Language::guess(text);

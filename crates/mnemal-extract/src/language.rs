@@ -13,7 +13,7 @@ use crate::hash::Quick;
 use crate::section::PackFile;
 use crate::word::{Word, is_sign, words};
 
-/// The packs of one language; each is read at its first use, so that a question pays for the gates of English only.
+/// The packs of one language; each is loaded on first use, so that a question pays for the gates of English only.
 #[derive(Debug)]
 pub(crate) struct Pack {
     code: &'static str,
@@ -104,7 +104,7 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Words up to which a text is short, so that single words tell its language. Source: own choice.
+/// Most words of a short text, in which single words determine the language. Source: own choice.
 const SHORT: usize = 25;
 /// Fewest words of a sentence for language detection. Source: own choice; detection is unreliable on shorter ones.
 const SENTENCE: usize = 4;
@@ -122,9 +122,9 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Returns the tier of a language by its code of two letters.
+    /// Returns the support level of a language by its two-letter code.
     ///
-    /// A language whose pack lacks a gate, or whose claims are switched off, is no more than [`Tier::Names`].
+    /// A language whose pack lacks a gate, or whose claims are disabled, has at most [`Tier::Names`].
     pub fn of(code: &str) -> Self {
         match Pack::of(code).and_then(Pack::rules) {
             Some(_) if code == "en" => Self::Every,
@@ -133,7 +133,7 @@ impl Tier {
         }
     }
 
-    /// Returns what is read, for people.
+    /// Returns a description for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Names => "names only",
@@ -143,7 +143,7 @@ impl Tier {
     }
 }
 
-/// Returns the language that a text is read in, by its code of two letters.
+/// Returns the language of a text, by its two-letter code.
 ///
 /// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the
 /// languages with packs has.
@@ -159,8 +159,8 @@ pub fn language(text: &str) -> &'static str {
     told(text, voted)
 }
 
-/// Returns the code of Chinese, Japanese or Korean where the script tells that most of a text is in it: one with kana is
-/// Japanese, one with syllables Korean, one with signs and neither Chinese.
+/// Returns the code of Chinese, Japanese or Korean if the script shows that most of a text is in it: one with kana is Japanese,
+/// one with Hangul Korean, one with Han and neither Chinese.
 ///
 /// A sign weighs as much as four letters, since it often is a word, a hiragana or a syllable of Korean as two; a katakana
 /// counts once, because names in it stand in texts of other languages.

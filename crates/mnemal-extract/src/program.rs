@@ -3,20 +3,19 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Longest tag with its attributes. Source: own choice; a summary of a teammate's message stands in an attribute.
+/// Longest tag with its attributes. Source: own choice; some transcripts hold a message summary in an attribute.
 const LONGEST_TAG: usize = 4096;
-/// Letters behind a tag in which a code span ends. Source: own choice; a longer one is a backtick that means something else.
+/// Bytes after a tag within which a code span must end. Source: own choice; beyond that a backtick means something else.
 const LONGEST_CODE: usize = 256;
-/// What a program writes behind its own element, to the end of the line. Source: transcripts of Claude Code 2.
+/// Program-written text after its own element, to the end of the line. Source: transcripts of Claude Code 2.
 const FOOTERS: [&str; 2] =
     ["Full transcript available at: ", "Read the output file to retrieve the result: "];
 
-/// Returns the bytes of elements that a program wrote into a text, with their tags; ascending, apart.
+/// Returns the byte ranges of elements that a program wrote into a text, with their tags; ascending, disjoint.
 ///
-/// A program's tag has a name of several words, joined by `-` or `_`: `<task-notification>`, `<ide_selection>`. Which names there
-/// are does not matter, and neither do attributes and line breaks. An element without its end reaches to the end of the text
-/// where
-/// the text begins with it. A tag that is only mentioned, inside a sentence, in a code span or in a fence, is none.
+/// A program's tag has a name of several words, joined by `-` or `_`: `<task-notification>`, `<ide_selection>`, whatever the
+/// names, attributes and line breaks. An element without its end reaches to the end of the text if the text begins with it. A
+/// tag that is only mentioned, inside a sentence, in a code span or in a fence, does not count.
 #[must_use]
 pub fn program_elements(text: &str) -> Vec<Range<usize>> {
     if !text.contains('<') {

@@ -2,7 +2,7 @@
 
 use crate::word::without_closing_marks;
 
-/// What a turn is and has; four bits, to be stored with the turn.
+/// Surface marks of a turn; four bits, stored with the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Marks(u8);
 
@@ -22,22 +22,22 @@ impl Marks {
         Marks(bits & 15)
     }
 
-    /// Its last sentence asks.
+    /// Whether its last sentence is a question.
     pub fn is_question(self) -> bool {
         self.0 & Self::QUESTION != 0
     }
 
-    /// It names a time: a month, a weekday, a date, an hour, "yesterday", "last week", "two days ago".
+    /// Whether it mentions a time: a month, a weekday, a date, an hour, "yesterday", "last week", "two days ago".
     pub fn has_time_expression(self) -> bool {
         self.0 & Self::TIME != 0
     }
 
-    /// It has a digit, or a number in words from two up.
+    /// Whether it has a digit, or a spelled-out number from two up.
     pub fn has_number(self) -> bool {
         self.0 & Self::NUMBER != 0
     }
 
-    /// It is short and begins as a greeting, a farewell or thanks.
+    /// Whether it is short and begins with a greeting, a farewell or thanks.
     pub fn is_greeting(self) -> bool {
         self.0 & Self::GREETING != 0
     }

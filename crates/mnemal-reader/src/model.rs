@@ -83,7 +83,7 @@ struct OnnxGraph {
 
 /// A turn as model input.
 pub(crate) struct EncodedTurn {
-    /// Words of the message before.
+    /// Words of the previous message.
     pub(crate) before: Vec<Word>,
     /// Words of the turn.
     pub(crate) turn: Vec<Word>,

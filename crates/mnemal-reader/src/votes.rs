@@ -257,7 +257,7 @@ mod tests {
         let agreed = Reading { claims: vec![claim(text, "allergic_to", "cashews", 0.9)], ..whole() };
         assert_eq!(votes(text, &agreed), line(true));
         assert_eq!(votes(text, &whole()), line(false));
-        // Of somebody else is another claim.
+        // Of someone else is another claim.
         let mut other = claim(text, "allergic_to", "cashews", 0.9);
         other.subject = Subject::Relation { role: "sister".to_owned(), name: None };
         assert_eq!(votes(text, &Reading { claims: vec![other], ..whole() }), line(false));

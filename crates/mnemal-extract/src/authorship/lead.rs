@@ -128,12 +128,12 @@ impl<'t> Clause<'t> {
         is_document.then_some((Author::Document, "below words that announce a text"))
     }
 
-    /// Says whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
     fn is_label(&self, lexicon: &Lexicon) -> bool {
         lexicon.is_own_label(&self.words)
     }
 
-    /// Says whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
+    /// Returns whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
     fn is_topics(&self, lexicon: &Lexicon) -> bool {
         let parts: Vec<_> = self.text.split(',').map(|part| part.split_whitespace().count()).collect();
         let is_short =
@@ -146,12 +146,12 @@ impl<'t> Clause<'t> {
         (is_list || is_plural) && !is_dated() && !self.has_name() && !has_other()
     }
 
-    /// Says whether a first name stands in it.
+    /// Returns whether a first name stands in it.
     fn has_name(&self) -> bool {
         self.text.split_whitespace().any(|word| is_first_name(word.trim_matches([',', '.', '(', ')'])))
     }
 
-    /// Says whether somebody else speaks behind what the speaker does: "I asked my boss and he answered".
+    /// Returns whether someone else speaks behind what the speaker does: "I asked my boss and he answered".
     fn is_said_by_person(&self, lexicon: &Lexicon) -> bool {
         let is_other = |at: &usize| {
             [Cue::Person, Cue::Other].iter().any(|cue| lexicon.end_at(*cue, &self.words, *at).is_some())
@@ -161,7 +161,7 @@ impl<'t> Clause<'t> {
         lexicon.cues_of(behind).has(Cue::Said)
     }
 
-    /// Says whether somebody else is named, and what follows is a sentence and no name or number of his.
+    /// Returns whether someone else is named, and what follows is a sentence and no name or number of his.
     fn has_person(&self, behind: &str) -> bool {
         let is_short = self.words.len() <= LONGEST_NAMED || behind.is_empty();
         let is_statement = behind.is_empty() || is_statement(behind);
@@ -170,14 +170,14 @@ impl<'t> Clause<'t> {
     }
 }
 
-/// Says whether words are a sentence: more than names, numbers and titles.
+/// Returns whether words are a sentence: more than names, numbers and titles.
 fn is_statement(words: &str) -> bool {
     let small = words.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
     let signs = words.chars().filter(|sign| is_sign(*sign)).count();
     small > 0 && words.split_whitespace().count() > 2 || signs >= LEAST_SIGNS
 }
 
-/// Says whether the speaker is the subject of a clause: "I read", and not "my mother says", which in Chinese begins alike.
+/// Returns whether the speaker is the subject of a clause: "I read", and not "my mother says", which in Chinese begins alike.
 fn is_self(words: &[Word<'_>], lexicon: &Lexicon) -> bool {
     words.first().is_some_and(|first| SELF.contains(&&*first.lower))
         && (0..2).all(|at| lexicon.end_at(Cue::Person, words, at).is_none())
@@ -261,7 +261,7 @@ pub(super) fn lead_without_colon(
     })
 }
 
-/// Says whether a sentence without a colon is about a text below it; `sentences` are those of a line that is a paragraph.
+/// Returns whether a sentence without a colon is about a text below it; `sentences` are those of a line that is a paragraph.
 fn is_about_text(
     sentence: &str,
     words: &[Word<'_>],
@@ -354,7 +354,7 @@ fn signature(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     is_signed.then_some(if at_start { 0 } else { end })
 }
 
-/// Says whether words end as a sentence does.
+/// Returns whether words end as a sentence does.
 fn is_ended(words: &str) -> bool {
     words.trim_end().ends_with(['.', '!', '?', '。', '！', '？', '”', '"', '»'])
 }

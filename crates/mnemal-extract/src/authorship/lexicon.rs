@@ -74,7 +74,7 @@ pub(super) enum Cue {
     Title,
     /// A word for a text that a colon, a line break or a heading is enough with: "review", "transcript".
     Genre,
-    /// A word for somebody else: "my neighbor", "a client".
+    /// A word for someone else: "my neighbor", "a client".
     Person,
     /// A word for somebody who was named: "she".
     Other,
@@ -141,12 +141,12 @@ const NUMBERS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '�
 pub(super) struct Cues(u32);
 
 impl Cues {
-    /// Says whether a cue is in the set.
+    /// Returns whether a cue is in the set.
     pub(super) fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u32) != 0
     }
 
-    /// Says whether one of several cues is in the set.
+    /// Returns whether one of several cues is in the set.
     pub(super) fn has_any(self, cues: &[Cue]) -> bool {
         cues.iter().any(|cue| self.has(*cue))
     }
@@ -242,7 +242,7 @@ impl Lexicon {
         Ok(())
     }
 
-    /// Says whether words may have a phrase that tells of a line by itself.
+    /// Returns whether words may have a phrase that tells of a line by itself.
     pub(super) fn may_tell(&self, words: &[Word<'_>]) -> bool {
         words.iter().any(|word| {
             self.sieve.meets(word.sieve()) && self.keys.contains(&*word.lower)
@@ -328,22 +328,22 @@ impl Lexicon {
         end
     }
 
-    /// Says whether words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether words are, as a whole, how somebody begins to speak of himself: "One more thing".
     pub(super) fn is_own_label(&self, words: &[Word<'_>]) -> bool {
         self.leading(Cue::Label, words) == Some(words.len())
     }
 
-    /// Says whether a label stands before the writer's name in a mail.
+    /// Returns whether a label stands before the writer's name in a mail.
     pub(super) fn is_from(&self, label: &str) -> bool {
         self.from.contains(&fold(label))
     }
 
-    /// Says whether a label stands in the head of a mail.
+    /// Returns whether a label stands in the head of a mail.
     pub(super) fn is_header(&self, label: &str) -> bool {
         self.header.contains(&fold(label))
     }
 
-    /// Says whether a label is what somebody is called who speaks.
+    /// Returns whether a label is what somebody is called who speaks.
     pub(super) fn is_role(&self, label: &str) -> bool {
         let folded = fold(label);
         let of_last = |folded: &str| {
@@ -357,7 +357,7 @@ impl Lexicon {
         self.roles.contains(bare) || of_last(&folded)
     }
 
-    /// Says whether a label is that of a program.
+    /// Returns whether a label is that of a program.
     pub(super) fn is_machine(&self, label: &str) -> bool {
         self.machines.contains(&fold(label))
     }

@@ -21,12 +21,12 @@ pub(super) struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// Says whether it parts what stands above from what stands below.
+    /// Returns whether it parts what stands above from what stands below.
     pub(super) fn is_rule(&self) -> bool {
         self.body.chars().count() >= LEAST_RULE && self.body.chars().all(|sign| RULES.contains(&sign))
     }
 
-    /// Says whether it is an item of a list.
+    /// Returns whether it is an item of a list.
     pub(super) fn is_item(&self) -> bool {
         let is_numbered = || {
             self.body.split_once(['.', ')', '、']).is_some_and(|(number, _)| {
@@ -36,7 +36,7 @@ impl Line<'_> {
         self.body.starts_with(['-', '*', '•', '–', '·']) && !self.is_rule() || is_numbered()
     }
 
-    /// Says whether nothing stands in it.
+    /// Returns whether nothing stands in it.
     pub(super) fn is_blank(&self) -> bool {
         self.body.is_empty()
     }

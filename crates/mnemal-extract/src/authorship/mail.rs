@@ -120,7 +120,7 @@ fn name(value: &str) -> Option<String> {
 /// Words of the longest greeting with a name. Source: own choice, "Good morning, dear Mrs Holt".
 const LONGEST_GREETING: usize = 5;
 
-/// Says whether a line begins with a greeting of one of these names: "Hi Nora, …".
+/// Returns whether a line begins with a greeting of one of these names: "Hi Nora, …".
 pub(super) fn is_addressed_to(line: &Line<'_>, names: &[&str], lexicon: &Lexicon) -> bool {
     let words = words(line.body);
     if names.is_empty() || lexicon.leading(Cue::Salutation, &words).is_none() {
@@ -151,7 +151,7 @@ pub(super) struct SignOff<'t> {
 }
 
 impl SignOff<'_> {
-    /// Says whether one of these names signs.
+    /// Returns whether one of these names signs.
     pub(super) fn is_of(&self, names: &[&str]) -> bool {
         let signed = fold(self.name);
         names.iter().any(|name| {
@@ -231,6 +231,6 @@ pub(super) fn salutation(lines: &[Line<'_>], below: usize, lexicon: &Lexicon) ->
 pub(super) enum Address {
     /// "Hello,", as to anybody.
     Plain,
-    /// "Dear Mrs Holt,", to somebody else than a program.
+    /// "Dear Mrs Holt,", to someone else than a program.
     Formal,
 }

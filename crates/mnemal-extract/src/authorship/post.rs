@@ -103,7 +103,7 @@ fn is_set(marks: &[bool], place: usize) -> bool {
     marks.get(place).copied().unwrap_or(false)
 }
 
-/// Says whether a line is what a page prints above or below a post.
+/// Returns whether a line is what a page prints above or below a post.
 fn is_stamp(body: &str, lexicon: &Lexicon) -> bool {
     let is_parted = body.contains(PARTS);
     if body.len() > LONGEST_STAMP_BYTES || body.ends_with(ENDS) || body.ends_with('.') && !is_parted {
@@ -128,7 +128,7 @@ fn is_handle(body: &str) -> bool {
     is_account || is_first_name(first)
 }
 
-/// Says whether a line begins with a number or a sign, as counts do.
+/// Returns whether a line begins with a number or a sign, as counts do.
 fn is_footer(body: &str) -> bool {
     body.starts_with(|first: char| first.is_ascii_digit() || !first.is_alphanumeric())
 }
@@ -144,7 +144,7 @@ fn numbered(body: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Says whether a line is nothing but a name and a time: "nora 10:14".
+/// Returns whether a line is nothing but a name and a time: "nora 10:14".
 fn is_chat_head(body: &str) -> bool {
     let (time, name): (Vec<&str>, Vec<&str>) = body.split_whitespace().partition(|word| {
         word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '(' | '['))

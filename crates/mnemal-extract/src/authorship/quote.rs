@@ -32,7 +32,7 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Says whether a sign opens a quotation.
+/// Returns whether a sign opens a quotation.
 pub(super) fn opens(sign: char) -> bool {
     MARKS.contains(&sign)
 }

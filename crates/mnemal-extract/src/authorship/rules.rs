@@ -159,12 +159,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Says whether words stand between two lines.
+    /// Returns whether words stand between two lines.
     fn is_behind_text(&self, line: usize, from: usize) -> bool {
         self.lines.get(from..line).is_some_and(|lines| lines.iter().any(|line| !line.is_blank()))
     }
 
-    /// Says whether a paragraph only asks for something about a text beside it.
+    /// Returns whether a paragraph only asks for something about a text beside it.
     fn is_request(&self, paragraph: &Range<usize>) -> bool {
         let text = self.words_of(paragraph);
         let cues = self.lexicon.cues(text);
@@ -172,13 +172,13 @@ impl<'t> Reader<'t> {
         is_short && cues.has_any(&[Cue::Answer, Cue::Work, Cue::Transform, Cue::Aside])
     }
 
-    /// Says whether a paragraph is one question.
+    /// Returns whether a paragraph is one question.
     fn is_question(&self, paragraph: &Range<usize>) -> bool {
         let text = self.words_of(paragraph).trim();
         text.ends_with(['?', '？']) && !text.contains('\n') && mnemal_text::sentences(text).len() == 1
     }
 
-    /// Says whether a paragraph ends behind the mark at a byte.
+    /// Returns whether a paragraph ends behind the mark at a byte.
     fn is_paragraph_end(&self, mark: usize) -> bool {
         let behind = self.text.get(mark..).unwrap_or_default();
         let behind = behind.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '\n');
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Says whether something is asked about a letter before or behind it.
+    /// Returns whether something is asked about a letter before or behind it.
     fn asks_outside(&self, first: usize, end: usize, from: usize) -> bool {
         let outside =
             self.paragraphs.iter().filter(|one| one.start >= end || one.start >= from && one.end <= first);
@@ -347,7 +347,7 @@ impl<'t> Reader<'t> {
         self.text.len()
     }
 
-    /// Says whether a text has come to its end before a paragraph: signed, or a list where no list goes on.
+    /// Returns whether a text has come to its end before a paragraph: signed, or a list where no list goes on.
     fn is_closed_before(&self, first: usize, next: usize) -> bool {
         let (Some(start), Some(before), Some(after)) = (
             self.paragraphs.get(first),
@@ -407,7 +407,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Says whether words are a sentence that has come to its end, and no greeting.
+/// Returns whether words are a sentence that has come to its end, and no greeting.
 fn is_whole(words: &str) -> bool {
     let words = words.trim_end();
     let is_long = words.split_whitespace().count() > 2

@@ -38,7 +38,7 @@ enum Who {
     Unknown,
 }
 
-/// Returns the lines of a paragraph that somebody else says.
+/// Returns the lines of a paragraph that someone else says.
 pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec<Part> {
     let labelled: Vec<Option<Labelled<'_>>> = lines.iter().map(|line| labelled(line.body)).collect();
     let who = |one: &Labelled<'_>| who(one.label, lexicon);
@@ -86,7 +86,7 @@ pub(super) fn handle(lines: &[Line<'_>], is_below: bool) -> Option<Part> {
     is_account.then(|| (range, Author::Other(Some(one.label.to_owned())), "a line that names who says it"))
 }
 
-/// Says whether labels are those of a form: one of them only forms have.
+/// Returns whether labels are those of a form: one of them only forms have.
 fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
     let is_field = |one: &&Labelled<'_>| {
         let words = lexicon.plain(one.label);

@@ -91,7 +91,8 @@ impl Sentence<'_, '_> {
         Ok(vec![self.fact(found, &cutter.own(name), act, None)])
     }
 
-    /// Says whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor says".
+    /// Returns whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor
+    /// says".
     fn is_apposed(&self, at: usize) -> bool {
         self.reading.break_at(at) > Break::None || self.rules.objects.may_follow(self.reading.lower(at))
     }

@@ -22,7 +22,7 @@ const SHORTEST_NUMBER: usize = 5;
 const LONGEST_OWNED: usize = 3;
 
 impl<'t> Sentence<'_, 't> {
-    /// Returns what a match claims, or why it claims nothing.
+    /// Returns the claims of a match, or the reason for having none.
     pub(super) fn facts(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let rule = found.rule;
         let is_other = !matches!(found.subject, Subject::Speaker);
@@ -103,7 +103,7 @@ impl<'t> Sentence<'_, 't> {
             || self.rules.is_of("finite", self.reading.lower(at))
     }
 
-    /// Says whether what looks like the speaker's name is none: it owns what stands behind it ("I'm Maria's brother"), begins
+    /// Returns whether what looks like the speaker's name is none: it owns what stands behind it ("I'm Maria's brother"), begins
     /// a title ("I am Legend is a film"), or is a word of everyday language ("I'm Tired").
     fn names_nobody(&self, rule: &Rule, cut: &Cut) -> bool {
         if rule.predicate.as_str() != "name" || rule.kind != Kind::Name {
@@ -181,10 +181,9 @@ impl<'t> Sentence<'_, 't> {
         Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints }
     }
 
-    /// Returns the time behind the object, else the nearest before it in its clause, else the next.
-    ///
-    /// Of the days that a date can mean it is the last one that was, of plans and deadlines the first one to come.
-    /// A name in passing has none: in "My sister Ida moved in March" it is the move that has a date.
+    /// Returns the time after the object, else the nearest before it in its clause, else the next. An ambiguous date is
+    /// resolved to the past, for plans and deadlines to the future. A name in passing has no time: in "My sister Ida moved in
+    /// March" the date belongs to the move.
     pub(super) fn time(&self, rule: &Rule, words: Range<usize>, act: Act) -> Option<When> {
         let Range { start, end } = words;
         if rule.names_in_passing() || rule.is_kinship() && act == Act::Assert {
@@ -369,7 +368,7 @@ fn contact(rule: &Rule, value: &str) -> Option<&'static str> {
     }
 }
 
-/// Says whether a text ends with the first half of an address and its sign.
+/// Returns whether a text ends with the first half of an address and its sign.
 fn is_mail(before: &str) -> bool {
     before.strip_suffix('@').is_some_and(|name| name.ends_with(char::is_alphanumeric))
 }

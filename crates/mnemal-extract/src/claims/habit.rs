@@ -56,7 +56,7 @@ impl Sentence<'_, '_> {
         Ok(vec![self.fact(&of_habit, &cut, act, None)])
     }
 
-    /// Says whether the first word of a pattern has the form that a verb has behind its subject; where that is not said
+    /// Returns whether the first word of a pattern has the form that a verb has behind its subject; where that is not said
     /// again, only verbs that are known count.
     pub(super) fn is_verb(&self, found: &Match<'_>) -> bool {
         let verb = self.reading.lower(found.slots.own.start);

@@ -45,7 +45,7 @@ impl KindList {
         LISTS.iter().find(|list| list.name == name)
     }
 
-    /// Says whether a word, or the word without its plural ending, is of the kind.
+    /// Returns whether a word, or the word without its plural ending, is of the kind.
     pub(crate) fn has(&self, word: &str) -> bool {
         let words = self.words.get_or_init(|| self.text.lines().collect());
         words.contains(word)

@@ -1,6 +1,7 @@
 //! The shapes that rules look for: words with slots, as `live|lives in {o}` or `habe|haben {o} gekauft`.
 //!
-//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{n}` a name, `{r:kin}` a role of a group, `<past>` a word of a class.
+//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{n}` a name, `{r:kin}` a role of a group, `<past>` a word of a
+//! class.
 //! `,` asks for a sign or the end, `@` for that sign; `^^` begins a sentence, and a slot or a gap may follow it.
 //! A slot that is not last takes as few words as it can; an object that is last reaches to where it is cut.
 
@@ -99,7 +100,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Says whether a word is of the class.
+    /// Returns whether a word is of the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(word)
             || (self.endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(&**ending))
@@ -145,7 +146,7 @@ impl Pattern {
         }
     }
 
-    /// Says whether the words that it needs may be among some; a first look that most patterns do not pass.
+    /// Returns whether the words that it needs may be among some; a first look that most patterns do not pass.
     fn may_stand_in(&self, words: Sieve) -> bool {
         self.needs.iter().all(|need| need.meets(words))
     }

@@ -16,12 +16,12 @@ const LONGEST_EVENT: usize = 5;
 const LONGEST_WAY: usize = 7;
 
 impl Sentence<'_, '_> {
-    /// Says whether a word belongs to a time that is still to come.
+    /// Returns whether a word belongs to a time that is still to come.
     pub(super) fn is_ahead(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some_and(|time| time.is_ahead)
     }
 
-    /// Says whether a verb in the present stands with a time to come: "I sit the exam on the 9th".
+    /// Returns whether a verb in the present stands with a time to come: "I sit the exam on the 9th".
     pub(super) fn is_planned(&self, found: &Match<'_>) -> bool {
         let own = &found.slots.own;
         let is_ing = self.reading.lower(own.start).ends_with("ing");

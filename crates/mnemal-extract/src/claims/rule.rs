@@ -129,7 +129,7 @@ pub(crate) struct Rule {
     pub(crate) cues: Vec<Pattern>,
     /// Wherever they stand, or at the start of a clause.
     pub(crate) shapes: Vec<Pattern>,
-    /// What the message before must ask; empty where nothing need be asked.
+    /// What the previous message must ask; empty where nothing need be asked.
     pub(crate) asks: Vec<Pattern>,
     /// The object begins with the first word of the pattern.
     pub(crate) with_verb: bool,
@@ -195,7 +195,7 @@ pub(crate) struct Rule {
     pub(crate) first: Vec<Box<str>>,
     /// Words that must not stand between the subject and the cue.
     pub(crate) not_after: Words,
-    /// Kinds that a name must have which somebody else found; empty for any.
+    /// Kinds that a name must have which someone else found; empty for any.
     pub(crate) kinds: Vec<EntityKind>,
     /// Pronouns are what the object is about.
     pub(crate) takes_pronouns: bool,
@@ -225,12 +225,12 @@ pub(crate) enum TopicOf {
 }
 
 impl Rule {
-    /// Says whether it reads who somebody is out of a clause that says something else: "My sister Ida moved".
+    /// Returns whether it reads who somebody is out of a clause that says something else: "My sister Ida moved".
     pub(crate) fn names_in_passing(&self) -> bool {
         self.is_presupposed && self.cues.is_empty() && self.kind == Kind::Name
     }
 
-    /// Says whether it reads who belongs to whom, which no time in the clause is about: "My cousin gets married in May".
+    /// Returns whether it reads who belongs to whom, which no time in the clause is about: "My cousin gets married in May".
     pub(crate) fn is_kinship(&self) -> bool {
         self.predicate.as_str() == "relative"
     }

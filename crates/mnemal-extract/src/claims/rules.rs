@@ -104,12 +104,12 @@ impl Rules {
         Ok(())
     }
 
-    /// Says whether a word is of a class.
+    /// Returns whether a word is of a class.
     pub(crate) fn is_of(&self, class: &str, word: &str) -> bool {
         self.class(class).is_some_and(|class| class.has(word))
     }
 
-    /// Says whether two words are of one kind: both foods, both illnesses.
+    /// Returns whether two words are of one kind: both foods, both illnesses.
     pub(crate) fn are_alike(&self, one: &str, other: &str) -> bool {
         self.alike.iter().any(|class| self.lists(class, one) && self.lists(class, other))
     }
@@ -124,7 +124,7 @@ impl Rules {
         self.classes.get(place)
     }
 
-    /// Says whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
+    /// Returns whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
     pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
         if self.is_of(name, word) {
             return true;

@@ -27,7 +27,7 @@ const HEDGED: f32 = -0.15;
 const PRONOUN: f32 = -0.10;
 /// "We". Source: own choice; small, because in chats with an assistant "we" usually includes the speaker.
 const GROUP: f32 = -0.03;
-/// The subject is not said. Source: own choice.
+/// An implicit subject. Source: own choice.
 const UNSAID: f32 = -0.05;
 /// The object was cut for its length. Source: start value of the calibration, own choice.
 const LONG: f32 = -0.10;
@@ -38,7 +38,7 @@ const LONG_CLAUSE: f32 = -0.05;
 /// Fewest words of a long clause. Source: own choice.
 const MANY_WORDS: usize = 25;
 
-/// What is weighed.
+/// The properties to be weighed.
 pub(crate) struct Case<'c> {
     pub(crate) rule: &'c Rule,
     pub(crate) how: How,

@@ -52,7 +52,7 @@ impl Sentence<'_, '_> {
         (!is_said && is_verb).then_some(unsaid)
     }
 
-    /// Says whether nothing but words that lead in or join stand between the start of a clause and a word.
+    /// Returns whether nothing but words that lead in or join stand between the start of a clause and a word.
     pub(super) fn begins(&self, at: usize) -> bool {
         let mut at = at;
         while !self.reading.starts_clause(at) {
@@ -66,13 +66,13 @@ impl Sentence<'_, '_> {
         true
     }
 
-    /// Says whether nothing but a greeting stands before a word.
+    /// Returns whether nothing but a greeting stands before a word.
     pub(super) fn opens(&self, at: usize) -> bool {
         at <= LONGEST_GREETING
             && self.reading.words.iter().take(at).all(|word| self.rules.is_of("greeting", &word.lower))
     }
 
-    /// Says whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
+    /// Returns whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
     /// An answer is read up to its first sign: "Porto, I moved in May."
     pub(super) fn is_clause(&self, rule: &Rule, slots: &Slots) -> bool {
         let own = &slots.own;
@@ -118,7 +118,7 @@ impl Sentence<'_, '_> {
         if is_marked { Some(name) } else { name.strip_suffix('s') }
     }
 
-    /// Says whether a word belongs to a time expression.
+    /// Returns whether a word belongs to a time expression.
     pub(super) fn is_time(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some()
     }

@@ -13,7 +13,7 @@ pub(crate) use self::memory::Memory;
 pub(crate) use self::words::SubjectWords;
 use crate::clause::{Break, Reading};
 
-/// How a subject is said.
+/// The form of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// "I".
@@ -26,7 +26,7 @@ pub(crate) enum How {
     Named,
     /// "She".
     Pronoun,
-    /// Not at all: "Moved to Lyon."
+    /// Implicit: "Moved to Lyon."
     Unsaid,
 }
 
@@ -60,7 +60,7 @@ impl SubjectWords {
             || reading.words.get(at + 1).is_some_and(|word| word.lower.ends_with("ing"))
     }
 
-    /// Says whether the sign of an owner stands at a word: "my cousin's wedding".
+    /// Whether a possessive marker follows a word: "my cousin's wedding".
     pub(crate) fn is_owner(&self, reading: &Reading<'_>, at: usize) -> bool {
         let word = |at: usize| reading.words.get(at).map_or("", |word| &*word.lower);
         let is_adverb =
@@ -73,7 +73,7 @@ impl SubjectWords {
             && !self.own.contains(word(at + 1))
     }
 
-    /// Says whether somebody of the subject stands at a word, of whom the clause goes on to speak: "John's wife", "her cat".
+    /// Whether the clause continues about a relation of the subject: "John's wife", "her cat".
     pub(crate) fn is_anothers(&self, reading: &Reading<'_>, subject: &Found, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).filter(|_| subject.how != How::Speaker) else { return false };
         let is_owner = reading.has(before, &self.genitive)
@@ -97,7 +97,7 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
     Some(at..end.unwrap_or(at + 3))
 }
 
-/// Says whether nothing but words that lead in stand between the start of the clause and a word.
+/// Returns whether nothing but words that lead in stand between the start of the clause and a word.
 fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     let mut at = at;
     loop {
@@ -114,7 +114,7 @@ fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     }
 }
 
-/// Says whether a mention may be somebody.
+/// Returns whether a mention may be somebody.
 pub(crate) fn is_person(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Person | EntityKind::Animal)
 }

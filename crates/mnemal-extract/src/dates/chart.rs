@@ -47,13 +47,13 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Says whether a token begins with a small letter.
+    /// Returns whether a token begins with a small letter.
     pub(super) fn is_small(self, place: usize) -> bool {
         let start = self.tokens.get(place).map_or(0, |token| token.start);
         self.text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(char::is_lowercase)
     }
 
-    /// Says whether nothing lies between a token and the one before.
+    /// Returns whether nothing lies between a token and the one before.
     pub(super) fn touches(self, place: usize) -> bool {
         let before = place.checked_sub(1).and_then(|before| self.tokens.get(before));
         matches!((before, self.tokens.get(place)), (Some(before), Some(token)) if before.end == token.start)
@@ -206,7 +206,7 @@ fn made(form: &Form, chosen: &[Node]) -> Option<Node> {
 }
 
 impl Node {
-    /// Says whether the reading is one that is handed out.
+    /// Returns whether the reading is one that is handed out.
     pub(super) fn is_time(&self) -> bool {
         matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Recurring)
     }

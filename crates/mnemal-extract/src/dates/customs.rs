@@ -121,7 +121,7 @@ impl Customs {
         Ok(())
     }
 
-    /// Says whether a custom is on.
+    /// Returns whether a custom is on.
     pub(super) fn is(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }

@@ -45,13 +45,13 @@ impl Unit {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
     }
 
-    /// Says whether the unit is shorter than a day.
+    /// Returns whether the unit is shorter than a day.
     pub(super) fn is_of_clock(self) -> bool {
         self <= Self::Hour
     }
 }
 
-/// A length of time, in parts that no calendar turns into each other.
+/// A duration, in parts that no calendar converts into each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) months: i64,
@@ -137,11 +137,11 @@ pub(super) struct Clock {
     pub(super) hour: i8,
     pub(super) minute: Option<i8>,
     pub(super) second: Option<i8>,
-    /// Nobody said which half of the day is meant: 3 may be 3 or 15 o'clock.
+    /// Whether the half of the day is open: 3 may be 3 or 15 o'clock.
     pub(super) is_open: bool,
 }
 
-/// Back in time, or on.
+/// Back in time, or forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Back,

@@ -70,7 +70,7 @@ pub(super) struct Beside<'t> {
 }
 
 impl Pack {
-    /// Says whether what stands beside a reading changes it.
+    /// Returns whether what stands beside a reading changes it.
     pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
         let (before, after) = (before_words(beside.before), after_words(beside.after));
         match value {
@@ -92,7 +92,7 @@ impl Pack {
             || self.means(last_word(front), |of| matches!(of, Meaning::Number(_)))
     }
 
-    /// Says whether a word that changes times stands in front of one or behind it.
+    /// Returns whether a word that changes times stands in front of one or behind it.
     fn has_guard(&self, kind: Kind, before: &str, own: &str, after: &str) -> bool {
         let guards = &self.guards;
         let front = guards.front(before);
@@ -107,7 +107,7 @@ impl Pack {
             })
     }
 
-    /// Says whether a number, an hour, a year or a zone beside a time belongs to it.
+    /// Returns whether a number, an hour, a year or a zone beside a time belongs to it.
     fn is_cut_off(&self, kind: Kind, before: &str, beside: Beside<'_>, after: &str) -> bool {
         let (front, own) = (self.guards.front(before), beside.own.to_lowercase());
         let is_day = matches!(kind, Kind::Day | Kind::DayPart);
@@ -120,7 +120,7 @@ impl Pack {
             || is_of_clock(kind) && (is_zone(beside.after) || self.is_zone_word(first_word(after)))
     }
 
-    /// Says whether two readings with these words between them are parts of one that nothing has read.
+    /// Returns whether two readings with these words between them are parts of one that nothing has read.
     pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Beside<'_>) -> bool {
         let guards = &self.guards;
         // "The report is due on 12 June now": the word says that it is new, and nothing of the day.
@@ -184,7 +184,7 @@ impl Pack {
         self.means(word, |of| matches!(of, Meaning::Zone(_)))
     }
 
-    /// Says whether a word is a number that a day or an hour can have, or an ordinal.
+    /// Returns whether a word is a number that a day or an hour can have, or an ordinal.
     fn is_numeral(&self, word: &str) -> bool {
         let digits = word.len() - word.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
         let rest = word.get(digits..).unwrap_or_default();
@@ -245,7 +245,7 @@ fn touches_digits(before: &str) -> bool {
     matches!(before.next(), Some('-' | '/')) && before.next().is_some_and(|sign| sign.is_ascii_digit())
 }
 
-/// Says whether a time is a unit that holds now: "the week".
+/// Returns whether a time is a unit that holds now: "the week".
 fn is_now(expr: &Expr) -> bool {
     matches!(expr, Expr::Cycle { by: 0, .. })
 }
@@ -254,7 +254,7 @@ fn is_of_clock(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Moment)
 }
 
-/// Says whether a time lies in a day that nobody named.
+/// Returns whether a time lies in a day that nobody named.
 fn is_of_day(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Part)
 }
@@ -292,7 +292,7 @@ fn starts_with(text: &str, word: &str) -> bool {
     })
 }
 
-/// Says whether a sign is a word without spaces around it.
+/// Returns whether a sign is a word without spaces around it.
 fn is_alone(sign: char) -> bool {
     matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }

@@ -82,7 +82,7 @@ impl Meaning {
         }
     }
 
-    /// Says whether the word alone is reason enough to look closer.
+    /// Returns whether the word alone is reason enough to look closer.
     fn is_cue(self) -> bool {
         !matches!(self, Self::Word(_) | Self::Number(_) | Self::Fuzzy(_) | Self::Quarters(_) | Self::Zone(_))
     }
@@ -171,7 +171,7 @@ impl Pack {
         Ok(pack)
     }
 
-    /// Says whether a token, in lower case, can stand in a date.
+    /// Returns whether a token, in lower case, can stand in a date.
     pub(super) fn word(&self, token: &str) -> Option<&Word> {
         self.lexicon.get(token)
     }
@@ -423,7 +423,7 @@ pub(super) fn cats_of(value: &Value) -> Vec<Cat> {
     cats
 }
 
-/// Says whether a time comes back, so that "next" and "of last year" can choose among its days.
+/// Returns whether a time comes back, so that "next" and "of last year" can choose among its days.
 fn is_item(expr: &Expr) -> bool {
     match expr {
         Expr::Cal(cal) => cal.year.is_none(),
@@ -434,7 +434,7 @@ fn is_item(expr: &Expr) -> bool {
     }
 }
 
-/// Says whether a token may be followed by a full stop that only shortens it: "Dec.", "Fri.".
+/// Returns whether a token may be followed by a full stop that only shortens it: "Dec.", "Fri.".
 pub(super) fn may_be_short(kind: TokenKind, word: &str) -> bool {
     kind == TokenKind::Word && word.len() <= 5
 }

@@ -187,7 +187,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Says whether a time names a day, so that only its hour is of another zone.
+/// Returns whether a time names a day, so that only its hour is of another zone.
 fn names_day(expr: &Expr) -> bool {
     match expr {
         Expr::Clock(_) | Expr::ClockPart { day: None, .. } | Expr::Part { day: None, .. } | Expr::Now => {

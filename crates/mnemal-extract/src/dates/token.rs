@@ -44,7 +44,7 @@ pub(super) fn folded(word: &str) -> Cow<'_, str> {
     Cow::Owned(word.chars().flat_map(char::to_lowercase).map(plain).collect())
 }
 
-/// Says whether a word is as packs write it: lower case and digits, or one of their signs.
+/// Returns whether a word is as packs write it: lower case and digits, or one of their signs.
 pub(super) fn is_small(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'`')
 }
@@ -84,7 +84,7 @@ fn is_ideograph(sign: char) -> bool {
     is_sign || is_hangul(sign)
 }
 
-/// Says whether a letter is a syllable of Korean, whose words have blanks between them and endings at once behind.
+/// Returns whether a letter is a syllable of Korean, whose words have blanks between them and endings at once behind.
 pub(crate) fn is_hangul(sign: char) -> bool {
     matches!(sign, '\u{ac00}'..='\u{d7a3}')
 }

@@ -16,12 +16,12 @@ impl Ids {
         }
     }
 
-    /// Says whether a number is in.
+    /// Returns whether a number is in.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
     }
 
-    /// Says whether none is in.
+    /// Returns whether none is in.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|bits| *bits == 0)
     }

@@ -48,7 +48,7 @@ impl Kin {
         words(text).iter().take(READ_WORDS).fold(0, |kinds, word| kinds | self.of_word(&word.lower))
     }
 
-    /// Says whether a word that was not said before is of one of the kinds.
+    /// Returns whether a word that was not said before is of one of the kinds.
     pub(crate) fn stands_in(&self, kinds: u64, text: &str, tokens: &[Token]) -> bool {
         kinds != 0
             && tokens.iter().filter(|token| !token.is_said).any(|token| {

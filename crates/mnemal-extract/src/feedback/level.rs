@@ -55,7 +55,7 @@ impl Cues {
     }
 }
 
-/// Says whether words in a row are in capitals.
+/// Returns whether words in a row are in capitals.
 fn shouts(text: &str) -> bool {
     let mut run = 0;
     for word in words(text) {

@@ -119,7 +119,7 @@ impl Lexicon {
         self.spelled_out.get(word).map(Vec::as_slice)
     }
 
-    /// Says whether a word joins clauses.
+    /// Returns whether a word joins clauses.
     pub(crate) fn joins(&self, word: u32) -> bool {
         self.joins.contains(word)
     }

@@ -51,7 +51,7 @@ pub(crate) struct Pack {
 /// Why a sentence, or what follows in it, is no feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Somebody else's words: nothing behind it counts.
+    /// Someone else's words: nothing behind it counts.
     Reported,
     /// What could be: no correction or praise behind it counts.
     Hypothetical,
@@ -174,7 +174,7 @@ impl Pack {
         })
     }
 
-    /// Says whether a sentence names what assistants make or do.
+    /// Returns whether a sentence names what assistants make or do.
     pub(crate) fn names_work(&self, tokens: &[Token]) -> bool {
         !self.evidence.find(tokens, &self.lexicon).is_empty()
     }

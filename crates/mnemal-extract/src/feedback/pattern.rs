@@ -6,13 +6,14 @@
 //! |---|---|
 //! | `word`, `one|other`, `{class}|word` | one word of these, or a class of words and phrases |
 //! | `#`, `_`, `Aa` | a number; any word; a word with a capital inside the sentence |
-//! | `~` | a word with content that the message before has too |
-//! | `%` | a number or a name where the message before has another |
+//! | `~` | a word with content that the previous message has too |
+//! | `%` | a number or a name where the previous message has another |
 //! | `(a b|c)` | one of several lists of steps |
 //! | `?step`, `?(a b)`, `*word` | the step or nothing; the word any number of times |
 //! | `..3`, `...3` | up to three words of the same clause; of any clause |
 //! | `^`, `$`, `,` | nothing, where a clause starts or ends, or a sign stands |
-//! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an ellipsis |
+//! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an
+//! ellipsis |
 //! | `@` | nothing; what is asked for starts here, and ends at a second one |
 
 use std::borrow::Borrow;
@@ -70,7 +71,7 @@ impl Branch {
         Self { items, first }
     }
 
-    /// Says whether it may match from a word on; without one only what starts with no word in particular does.
+    /// Returns whether it may match from a word on; without one only what starts with no word in particular does.
     fn may_start(&self, token: Option<&Token>) -> bool {
         match token {
             Some(token) => self.first.meets(sieve(token.id)),
@@ -373,7 +374,7 @@ impl<T: Copy> Patterns<T> {
         open
     }
 
-    /// Returns every place where a pattern matches, by place; a pattern gives its first match of each place.
+    /// Returns every place where a pattern matches, by position; a pattern gives its first match of each place.
     pub(crate) fn find(&self, tokens: &[Token], lexicon: &Lexicon) -> Vec<Hit<T>> {
         let open = self.open(tokens);
         let hits = if open.is_empty() {

@@ -25,7 +25,7 @@ const SOME_WORDS: usize = 12;
 /// Words from which a message is long. Source: own choice.
 const MANY_WORDS: usize = 25;
 
-/// Words of the message before among which other spellings are sought. Source: own choice; the cost grows with both messages.
+/// Words of the previous message among which other spellings are sought. Source: own choice; the cost grows with both messages.
 const READ_WORDS: usize = 100;
 /// Letters of a word that may be spelled otherwise. Source: own choice; shorter words are near to too many others.
 const NEAR_LETTERS: usize = 5;
@@ -121,7 +121,7 @@ impl Shown {
         self.whole.extend(Class::of(rule.act).map(|class| format!("rules.{}{weak}", class.as_str())));
     }
 
-    /// Says whether a sentence shows one of some names.
+    /// Returns whether a sentence shows one of some names.
     pub(crate) fn shows_any(&self, line: usize, names: &[String]) -> bool {
         self.lines.get(line).is_some_and(|shown| names.iter().any(|name| shown.contains(name)))
     }
@@ -162,7 +162,7 @@ impl Score {
         Ok(score)
     }
 
-    /// Says whether the pack weighs anything.
+    /// Returns whether the pack weighs anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -291,7 +291,7 @@ fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
     facts.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
 }
 
-/// Says whether a word stands in capitals that does not in the message before.
+/// Returns whether a word stands in capitals that does not in the previous message.
 fn emphasises(turn: Turn<'_>) -> bool {
     let is_loud = |word: &str| {
         word.chars().filter(|c| c.is_alphabetic()).count() >= EMPHASISED_LETTERS
@@ -304,7 +304,7 @@ fn emphasises(turn: Turn<'_>) -> bool {
     loud.any(|word| !said.contains(word))
 }
 
-/// Says whether a word is spelled a little otherwise than one of the message before.
+/// Returns whether a word is spelled a little otherwise than one of the previous message.
 fn respells(turn: Turn<'_>) -> bool {
     let said = words(turn.assistant.unwrap_or_default());
     let said: Vec<&str> = said.iter().map(|word| &*word.lower).take(READ_WORDS).collect();
@@ -313,7 +313,7 @@ fn respells(turn: Turn<'_>) -> bool {
     new.any(|word| said.iter().any(|other| is_near(word, other)))
 }
 
-/// Says whether two long words differ in the middle and nowhere else.
+/// Returns whether two long words differ in the middle and nowhere else.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let shorter = one.len().min(other.len());

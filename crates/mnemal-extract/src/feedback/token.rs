@@ -27,9 +27,9 @@ pub(crate) struct Token {
     pub(crate) is_trailing: bool,
     /// It starts with a capital and does not start the sentence.
     pub(crate) is_capital: bool,
-    /// It is a word with content that the message before has too.
+    /// It is a word with content that the previous message has too.
     pub(crate) is_said: bool,
-    /// It is a number or a name, and the message before has others of its kind but not this one.
+    /// It is a number or a name, and the previous message has others of its kind but not this one.
     pub(crate) is_rival: bool,
 }
 
@@ -51,7 +51,7 @@ impl Token {
     }
 }
 
-/// Says whether the text between two words parts clauses.
+/// Returns whether the text between two words parts clauses.
 pub(crate) fn parts_clauses(between: &str) -> bool {
     if matches!(between, "." | ":" | ",") {
         return false;
@@ -84,7 +84,7 @@ fn is_light(c: char) -> bool {
     )
 }
 
-/// Says whether a script is written without spaces, so that each of its characters is a word of its own.
+/// Returns whether a script is written without spaces, so that each of its characters is a word of its own.
 pub(crate) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }

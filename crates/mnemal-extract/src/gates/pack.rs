@@ -62,17 +62,17 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Says whether a word is in the list.
+    /// Returns whether a word is in the list.
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.sieve.meets(Sieve::of(start(word))) && self.all.contains(word)
     }
 
-    /// Says whether a word of a text is in the list.
+    /// Returns whether a word of a text is in the list.
     pub(crate) fn holds(&self, word: &Word<'_>) -> bool {
         self.sieve.meets(word.sieve()) && self.all.contains(&*word.lower)
     }
 
-    /// Says whether there is no word in it.
+    /// Returns whether there is no word in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -134,7 +134,7 @@ pub(crate) struct GatePack {
     pub(crate) imperative: ImperativeWords,
     /// Words between quotation marks from which on they are somebody's words.
     pub(crate) quotation_words: usize,
-    /// Words before a colon behind which somebody else's words stand: "patient wrote: I …".
+    /// Words before a colon behind which someone else's words stand: "patient wrote: I …".
     pub(crate) before_colon: Words,
     /// Subjects whose own words are no report.
     pub(crate) own_words: Words,
@@ -239,25 +239,25 @@ impl GatePack {
         })
     }
 
-    /// Says whether a sentence takes back the one before, or says that it is nobody's own.
+    /// Returns whether a sentence takes back the one before, or says that it is nobody's own.
     pub(crate) fn takes_back(&self, words: &[Word<'_>]) -> bool {
         words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(words) || self.jests.stand_in(words))
             || self.of_text.stand_in(words)
     }
 
-    /// Says whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
+    /// Returns whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
     pub(crate) fn is_jest(&self, sentence: &str) -> bool {
         self.may_be_jest(sentence)
             && !Reading::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
     }
 
-    /// Says whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
+    /// Returns whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
     pub(crate) fn may_be_jest(&self, sentence: &str) -> bool {
         let is_short = sentence.split_whitespace().nth(LONGEST_JEST).is_none();
         is_short && self.jests.stand_in(&self.forms.words(sentence))
     }
 
-    /// Says whether words begin a game or a story that goes on behind them.
+    /// Returns whether words begin a game or a story that goes on behind them.
     pub(crate) fn frames(&self, words: &[Word<'_>]) -> bool {
         self.frames.stand_in(words)
     }
@@ -271,7 +271,7 @@ impl GatePack {
         masked
     }
 
-    /// Says whether words deny something, phrases that only look so left out.
+    /// Returns whether words deny something, phrases that only look so left out.
     pub(crate) fn denies(&self, text: &[Word<'_>]) -> bool {
         let masked = self.masked(text);
         let mut denies = false;

@@ -91,12 +91,12 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
     });
 }
 
-/// Says whether a subject stands in the clause before a word.
+/// Returns whether a subject stands in the clause before a word.
 fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
 }
 
-/// Says whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
+/// Returns whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
 fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
     let leads = |word: &Word<'_>| pack.before_order.holds(word);
@@ -188,7 +188,7 @@ fn skip(words: &[Word<'_>], at: usize, lead: &Words) -> usize {
     at + words.iter().skip(at).take_while(|word| lead.holds(word)).count()
 }
 
-/// Says whether the words from `at` on have the shape of a question.
+/// Returns whether the words from `at` on have the shape of a question.
 #[expect(clippy::fn_params_excessive_bools, reason = "whether the sentence has its mark")]
 fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool {
     let q = &pack.question;
@@ -300,7 +300,7 @@ fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Says whether words are a sentence and no title: it ends like one, or most words have no capital; "I" and numbers have
+/// Returns whether words are a sentence and no title: it ends like one, or most words have no capital; "I" and numbers have
 /// none.
 fn is_speech(said: &str, least: usize) -> bool {
     let words = said.split_whitespace().count();

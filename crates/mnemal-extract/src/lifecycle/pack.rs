@@ -49,7 +49,7 @@ pub(crate) struct Pack {
     empty: HashSet<String>,
     /// Words that stand at the end of others, before which these name a thing: the cats of a "Katzenallergie".
     heads: Vec<String>,
-    /// Endings of words that say whose a thing is: what is somebody else's ends no fact of the user.
+    /// Endings of words that say whose a thing is: what is someone else's ends no fact of the user.
     owners: Vec<String>,
     /// Words before which such an ending is a short verb: "the ankle's as good as new".
     behind_verbs: Patterns<()>,
@@ -340,7 +340,7 @@ impl Pack {
         named.iter().enumerate().any(is_owner)
     }
 
-    /// Says whether a sentence has words of an ending, or such as rule one out: it is of this language then.
+    /// Returns whether a sentence has words of an ending, or such as rule one out: it is of this language then.
     pub(crate) fn is_known(&self, text: &str, of: Range<usize>) -> bool {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, of);
@@ -420,7 +420,7 @@ impl Pack {
         clauses
     }
 
-    /// Says whether a clause speaks of nothing but the form of an answer.
+    /// Returns whether a clause speaks of nothing but the form of an answer.
     fn is_of_form(
         &self,
         text: &str,
@@ -435,7 +435,7 @@ impl Pack {
         })
     }
 
-    /// Says whether a text denies or forbids.
+    /// Returns whether a text denies or forbids.
     pub(crate) fn denies(&self, text: &str) -> bool {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -461,12 +461,12 @@ fn bytes(tokens: &[Token], from: usize, to: usize) -> Option<Span> {
     Some(Span { start: u32::try_from(first.span.start).ok()?, end: u32::try_from(last.span.end).ok()? })
 }
 
-/// Says whether a sentence asks.
+/// Returns whether a sentence asks.
 fn is_question(sentence: &str) -> bool {
     crate::word::without_closing_marks(sentence.trim()).ends_with(['?', '？'])
 }
 
-/// Says whether a name may start with a sign: a capital, or one of a script without capitals.
+/// Returns whether a name may start with a sign: a capital, or one of a script without capitals.
 fn is_name_start(sign: char) -> bool {
     sign.is_uppercase() || stands_alone(sign)
 }

@@ -167,7 +167,7 @@ impl Lexicon {
         begun.and_then(|begun| begun.get(second)).map_or(&[], Vec::as_slice)
     }
 
-    /// Says whether one of the words is no word of everyday language, so that their name may stand in lower case.
+    /// Returns whether one of the words is no word of everyday language, so that their name may stand in lower case.
     pub(crate) fn is_rare(&self, first: &str, rest: &[String]) -> bool {
         !self.is_ordinary(first) || rest.iter().any(|word| !self.is_ordinary(word))
     }
@@ -180,7 +180,7 @@ impl Lexicon {
         self.listed(word).has(Known::ORDINARY)
     }
 
-    /// Says whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
+    /// Returns whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
     fn is_inflected(&self, word: &str) -> bool {
         if word.len() < 4 || !word.is_ascii() {
             return false;

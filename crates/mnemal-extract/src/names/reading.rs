@@ -23,7 +23,7 @@ pub(crate) struct Reading<'t> {
 /// How a sentence uses capitals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// Names are capitalised, and little else.
+    /// Names are capitalized, and little else.
     Usual,
     /// There is no capital.
     None,

@@ -31,7 +31,7 @@ impl Run {
 }
 
 impl Reading<'_> {
-    /// Returns every run of the text, by place.
+    /// Returns every run of the text, by position.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
         let mut at = 0;
@@ -161,7 +161,7 @@ impl Reading<'_> {
         end.max(start + 1)
     }
 
-    /// Says whether what follows a listed name makes a longer name of it.
+    /// Returns whether what follows a listed name makes a longer name of it.
     fn goes_on(&self, phrase: &Run, end: usize) -> bool {
         let last = self.known(end - 1);
         let is_head = last.has(Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD));

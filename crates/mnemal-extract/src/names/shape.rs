@@ -81,7 +81,7 @@ pub(crate) fn is_people(reading: &Reading<'_>, run: &Run) -> bool {
     })
 }
 
-/// Two or three words that no list knows, capitalised and without a particle, are a person's name most often.
+/// Two or three words that no list knows, capitalized and without a particle, are a person's name most often.
 fn is_full_name(reading: &Reading<'_>, run: &Run) -> bool {
     (2..=3).contains(&run.words.len())
         && run.words.clone().all(|at| {

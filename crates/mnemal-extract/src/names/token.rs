@@ -45,7 +45,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Says whether the word has a capital that a name could have.
+    /// Returns whether the word has a capital that a name could have.
     pub(crate) fn is_capital(self) -> bool {
         matches!(self, Self::Capital | Self::Shout | Self::Mixed)
     }

@@ -1,7 +1,7 @@
 //! A name for a secret, a separator, and a value that is no word: `DB_PASSWORD=…`, "my password is …".
 //!
-//! This rule has no token format to rely on, so it asks most of the value.
-//! What it cannot tell from a word or from program code stays in the text.
+//! This rule has no token format to rely on, so it is strict about the value. A value that looks like a word or program code
+//! stays in the text.
 
 use std::ops::Range;
 
@@ -160,7 +160,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// Says whether the name that contains `at` begins with `--`.
+/// Returns whether the name that contains `at` begins with `--`.
 fn is_option(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let name = before.len() - before.trim_end_matches(is_name).len();

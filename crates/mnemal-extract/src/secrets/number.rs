@@ -148,7 +148,7 @@ fn words_before(text: &str, at: usize, len: usize) -> String {
     String::from_utf8_lossy(line).to_ascii_lowercase()
 }
 
-/// Says whether an issuer gives out numbers of this length with these first digits.
+/// Returns whether an issuer gives out numbers of this length with these first digits.
 fn has_issuer(digits: &[u8]) -> bool {
     let lead = digits.iter().take(4).fold(0_u32, |sum, d| sum * 10 + u32::from(d - b'0'));
     match lead {

@@ -4,7 +4,7 @@ use crate::removal::{SHOWN, clear_erased_graph};
 
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
-/// The version that this code writes; it counts up with every migration.
+/// The version that this code writes; it incremented with every migration.
 pub(super) const SCHEMA_VERSION: i64 = 11;
 
 /// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
@@ -255,7 +255,7 @@ pragma user_version = 5;
 ";
 
 /// What the rows of a layer as a whole are. A fact or an entity that rests on an erased event goes with the erase from now
-/// on; those that an older file kept are dropped, and the graph of an older file is made anew, because who made it is not known.
+/// on; those that an older file kept are dropped, and the graph of an older file is rebuilt, because who made it is not known.
 const EDITIONS: &str = concat!(
     "
 create table edition (
@@ -286,7 +286,7 @@ pragma user_version = 7;
 ";
 
 /// The summary tree: nodes, what they stand below, and the events that they rest on. A node without a body lost it with an
-/// erase and is made anew.
+/// erase and is rebuilt.
 const SUMMARIES: &str = "
 create table summary (
   path text primary key,

@@ -154,7 +154,7 @@ impl Writer {
         Arc::clone(&self.took)
     }
 
-    /// Returns where it notes which tables it made anew.
+    /// Returns where it notes which tables it rebuilt.
     pub(super) fn made_anew(&self) -> Arc<Mended> {
         Arc::clone(&self.mended)
     }
@@ -256,7 +256,7 @@ impl Writer {
         }
     }
 
-    /// Writes a group; where the database refuses because a table is gone, that is made anew first.
+    /// Writes a group; where the database refuses because a table is gone, that is rebuilt first.
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         match self.write_once(group).await {
             Err(error) if error.kind() == ErrorKind::Internal && self.mended().await => {
@@ -266,7 +266,7 @@ impl Writer {
         }
     }
 
-    /// Makes tables anew that are gone; says whether there were any. What cannot be made anew is told by the error that led here.
+    /// Makes tables anew that are gone; says whether there were any. What cannot be rebuilt is told by the error that led here.
     async fn mended(&mut self) -> bool {
         let made = mend::mend_beside(&self.connect).await.unwrap_or_default();
         self.mended.note(&made);

@@ -43,7 +43,7 @@ pub async fn scrubbing_answers(storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// A range of the index that is made anew finds what it found before, and an erased event does not come back.
+/// A range of the index that is rebuilt finds what it found before, and an erased event does not come back.
 pub async fn an_index_made_anew_is_the_same(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     let entries = (0..6).map(|n| records.turn("s", &format!("turn {n}"))).collect::<Result<Vec<_>>>()?;

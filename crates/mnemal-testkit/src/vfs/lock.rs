@@ -23,7 +23,7 @@ impl FileLocks {
         others.map(|(_, level)| *level).max().unwrap_or(SQLITE_LOCK_NONE)
     }
 
-    /// Raises a lock; false when somebody else is in the way. On the way to exclusive it may stay pending, which lets nobody
+    /// Raises a lock; false when someone else is in the way. On the way to exclusive it may stay pending, which lets nobody
     /// new in.
     pub(super) fn raise(&mut self, id: HandleId, to: i32) -> bool {
         if self.level(id) >= to {

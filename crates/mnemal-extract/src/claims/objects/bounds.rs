@@ -82,13 +82,13 @@ impl Cutter<'_, '_> {
         (range.end, false)
     }
 
-    /// Says whether the object is a date, a number, an address or a setting: what looks like a time does not end it, and
+    /// Returns whether the object is a date, a number, an address or a setting: what looks like a time does not end it, and
     /// it says enough without a word of content.
     pub(super) fn is_exact(&self) -> bool {
         matches!(self.rule.kind, Kind::Date | Kind::Number | Kind::Contact | Kind::Value)
     }
 
-    /// Says whether a phrase stands at a word at which any object ends.
+    /// Returns whether a phrase stands at a word at which any object ends.
     pub(super) fn is_cut(&self, at: usize) -> bool {
         if self.rules.subjects.is_owner(self.reading, at) {
             return false;

@@ -76,7 +76,7 @@ impl Cutter<'_, '_> {
         end + usize::from(is_place)
     }
 
-    /// The words of a name that somebody else found.
+    /// The words of a name that someone else found.
     fn mention(&self, at: usize) -> Option<Range<usize>> {
         let (end, mention) = self.hints.mention_at(self.reading, at)?;
         (!matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier)).then_some(at..end)

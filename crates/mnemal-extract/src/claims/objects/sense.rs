@@ -50,7 +50,7 @@ impl Cutter<'_, '_> {
         (holds(&rule.reject) || is_first(&rule.reject_first)).then_some(Reason::Rejected)
     }
 
-    /// Says whether a name is of the kinds of the rule, as far as its kind is known, and a number no part of a date.
+    /// Returns whether a name is of the kinds of the rule, as far as its kind is known, and a number no part of a date.
     fn is_of_kinds(&self, words: &Range<usize>) -> bool {
         let kind = self.hints.kind_of(&self.reading.bytes(words));
         let is_dated = self.rule.kind == Kind::Number
@@ -58,7 +58,7 @@ impl Cutter<'_, '_> {
         !is_dated && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
     }
 
-    /// Says whether nothing around or at the start of the words shows that they are something else.
+    /// Returns whether nothing around or at the start of the words shows that they are something else.
     #[expect(clippy::fn_params_excessive_bools, reason = "what the caller has looked up of the words")]
     fn fits(&self, words: &Range<usize>, is_marked: bool) -> bool {
         let rule = self.rule;
@@ -89,7 +89,7 @@ impl Cutter<'_, '_> {
             && self.has(words.end, &self.words().pronouns)
     }
 
-    /// Says whether the head, or the first noun, says nothing: "thing".
+    /// Returns whether the head, or the first noun, says nothing: "thing".
     fn is_generic(&self, words: &Range<usize>, head: usize) -> bool {
         let is_named = words.clone().any(|at| self.is_capital(at));
         let is_empty = self.has(head, &self.words().generic) && !self.rule.is_frequent && !is_named;
@@ -98,7 +98,7 @@ impl Cutter<'_, '_> {
         !self.is_exact() && (is_empty || begins)
     }
 
-    /// Says whether every word of content says little.
+    /// Returns whether every word of content says little.
     fn is_hollow(&self, words: &Range<usize>, content: usize) -> bool {
         let hollow = words.clone().filter(|at| {
             self.is_content(*at) && self.has(*at, &self.words().hollow) && (!self.is_capital(*at) || *at == 0)
@@ -106,7 +106,7 @@ impl Cutter<'_, '_> {
         content > 0 && hollow.count() == content
     }
 
-    /// Says whether the first word and the head stand in the lists of the rule.
+    /// Returns whether the first word and the head stand in the lists of the rule.
     fn is_listed(&self, first: usize, head: usize) -> bool {
         let holds = |lists: &[Box<str>], at: usize| {
             lists.iter().any(|list| self.rules.lists(list, self.reading.lower(at)))
@@ -145,7 +145,7 @@ impl Cutter<'_, '_> {
         words.clone().filter(|at| self.is_content(*at)).count()
     }
 
-    /// Says whether a word has content: no stop word, and no rest of a short form like "'s".
+    /// Returns whether a word has content: no stop word, and no rest of a short form like "'s".
     pub(super) fn is_content(&self, at: usize) -> bool {
         self.reading.words.get(at).is_some_and(|word| {
             !is_stop_word(language(self.rules.code), &word.lower) && !word.lower.starts_with('\'')

@@ -69,17 +69,17 @@ impl ObjectWords {
         })
     }
 
-    /// Says whether a word may stand before a noun and belongs to none: "the", "my".
+    /// Returns whether a word may stand before a noun and belongs to none: "the", "my".
     pub(crate) fn determines(&self, word: &str) -> bool {
         self.determiners.contains(word)
     }
 
-    /// Says whether a word joins two things or two verbs.
+    /// Returns whether a word joins two things or two verbs.
     pub(crate) fn joins(&self, word: &str) -> bool {
         self.joiners.contains(word)
     }
 
-    /// Says whether a word may stand behind a noun that is complete: a preposition, or one that joins.
+    /// Returns whether a word may stand behind a noun that is complete: a preposition, or one that joins.
     pub(crate) fn may_follow(&self, word: &str) -> bool {
         self.prepositions.contains(word) || self.joins(word) || word == "who"
     }

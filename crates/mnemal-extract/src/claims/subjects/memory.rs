@@ -8,10 +8,10 @@ use crate::clause::Reading;
 
 /// Sentences back in which a pronoun finds its antecedent. Source: own choice.
 const SENTENCES_BACK: usize = 2;
-/// Words of a name before what somebody is to the speaker. Source: own choice.
+/// Words of a name before a role of the speaker's relation. Source: own choice.
 const LONGEST_NAME: usize = 3;
 
-/// Who was spoken of, for pronouns.
+/// Previously mentioned people.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// Whether it is a note that is read, in which the user may be called so.
@@ -20,12 +20,12 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Begins a note, in which the user may be called so.
+    /// Begins a note, which may call the user "the user".
     pub(crate) fn of_note(self) -> Self {
         Self { is_of_note: true, ..self }
     }
 
-    /// Finds the subjects of a sentence and keeps the persons in mind.
+    /// Finds the subjects of a sentence and remembers the people.
     pub(crate) fn subjects(
         &mut self,
         reading: &Reading<'_>,

@@ -133,7 +133,7 @@ impl SubjectWords {
             .then(|| (role.name.clone(), role.gender))
     }
 
-    /// Says whether "me and" stands before a word.
+    /// Returns whether "me and" stands before a word.
     pub(super) fn is_beside_speaker(&self, reading: &Reading<'_>, at: usize) -> bool {
         let at =
             at - usize::from(at > 0 && reading.words.get(at - 1).is_some_and(|word| word.lower == "the"));
@@ -143,7 +143,7 @@ impl SubjectWords {
     }
 }
 
-/// Says whether a name follows.
+/// Returns whether a name follows.
 fn is_named_at(reading: &Reading<'_>, at: usize) -> bool {
     reading.break_at(at) <= Break::Comma && name_run(reading, at).is_some()
 }

@@ -29,12 +29,12 @@ impl SubjectWords {
         self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
     }
 
-    /// Says whether a word is what somebody calls a relative of his own: "mama".
+    /// Returns whether a word is what somebody calls a relative of his own: "mama".
     pub(crate) fn is_role_word(&self, word: &str) -> bool {
         self.firsts.iter().any(|(of, first)| matches!(&**of, "kin" | "partner") && **first == *word)
     }
 
-    /// Says whether a role is that of an animal.
+    /// Returns whether a role is that of an animal.
     pub(crate) fn is_animal(&self, role: &str) -> bool {
         self.roles.iter().any(|known| &*known.group == "animal" && &*known.name == role)
     }
@@ -79,7 +79,7 @@ impl SubjectWords {
         known.or_else(|| is_beast.then(|| (word.strip_suffix('s').unwrap_or(word).into(), at + 1)))
     }
 
-    /// Says whether a word may stand between an owner and a role as its adjective.
+    /// Returns whether a word may stand between an owner and a role as its adjective.
     pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| {
             self.adjectives.holds(word)

@@ -140,7 +140,7 @@ impl SubjectWords {
         end.filter(|_| begins(reading, self, at - article))
     }
 
-    /// Says whether a word is, or begins, a subject.
+    /// Returns whether a word is, or begins, a subject.
     pub(crate) fn is_subject(&self, word: &str) -> bool {
         [&self.me, &self.we, &self.he, &self.she].iter().any(|of| of.contains(word))
     }
@@ -161,7 +161,7 @@ impl SubjectWords {
         (self.me.holds(word) || self.we.holds(word)).then_some(at + 1)
     }
 
-    /// Says whether "we" stands at a word.
+    /// Returns whether "we" stands at a word.
     pub(crate) fn is_group(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| self.we.holds(word))
     }
