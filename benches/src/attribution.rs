@@ -13,7 +13,7 @@ use crate::learned::{self, Item};
 use crate::neutral::lines;
 use crate::spaces;
 
-/// What stands for the statement in a wrapper.
+/// Placeholder of the statement in a wrapper.
 const HOLE: &str = "{s}";
 /// The conversation of a turn.
 const SESSION: &str = "s1";
@@ -50,7 +50,7 @@ impl Half {
     }
 }
 
-/// A sentence in which somebody says something of himself or wants something.
+/// A first-person statement or wish.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Statement {
     /// Its id.
@@ -59,11 +59,11 @@ pub struct Statement {
     pub lang: String,
     /// The half.
     pub half: Half,
-    /// What it is about.
+    /// Its subject.
     pub kind: String,
     /// The words.
     pub text: String,
-    /// Strings of which one stands in whatever is learned from it.
+    /// Strings of which one occurs in whatever is learned from it.
     pub keys: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ impl Turn<'_> {
         self.wrapper.text.replace(HOLE, &self.statement.text)
     }
 
-    /// Says it as the user's turn in a new space, and returns what is learned of the statement.
+    /// Sends it as the user's turn to a new space, and returns what is learned from the statement.
     ///
     /// # Errors
     /// A space that does not answer.
@@ -164,7 +164,7 @@ impl Turn<'_> {
     }
 }
 
-/// What was learned of one turn.
+/// Learnings from one turn.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The name of the turn.

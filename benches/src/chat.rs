@@ -47,7 +47,7 @@ pub struct Turn {
     pub text: String,
 }
 
-/// Makes turns without end; two with the same seed are equal.
+/// Generates turns without end; equal seeds give equal turns.
 #[derive(Clone, Debug)]
 pub struct Chat {
     dice: Dice,

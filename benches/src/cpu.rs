@@ -1,6 +1,6 @@
 //! Cost of a piece of work: CPU time of all threads, wall time, resident memory.
 //!
-//! Processor time is what the machine's load does not change much, so it is what targets are about.
+//! CPU time hardly depends on the machine's load, so targets refer to it.
 //! It is read from Linux's `/proc`; elsewhere it is an error, because a time on the wall must not pass for it.
 
 use std::fs;
@@ -40,7 +40,7 @@ impl Watch {
         Ok(Self { cpu, wall })
     }
 
-    /// Stops, and returns what was used since the start. Looking costs some 2 µs, which are in the result.
+    /// Stops, and returns the consumption since the start, including some 2 µs for the measurement.
     ///
     /// # Errors
     /// As [`start`](Self::start).

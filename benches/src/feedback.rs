@@ -54,7 +54,7 @@ const CLASSES: [(&str, &[FeedbackAct]); 5] = [
     ("give_up", &[FeedbackAct::GiveUp]),
 ];
 
-/// One half of a gold set with what was found in it.
+/// One half of a gold set with the findings in it.
 #[derive(Debug)]
 pub struct Judged {
     rows: Vec<(Exchange, Label, Vec<Feedback>)>,
@@ -87,7 +87,7 @@ impl Judged {
         Ok(Self { rows })
     }
 
-    /// Returns precision and recall by class, and the share of right levels among what was rightly found.
+    /// Returns precision and recall by class, and the share of right levels among the true positives.
     pub fn figures(&self) -> Value {
         let mut figures = serde_json::Map::new();
         let mut levels = Share::default();
@@ -113,7 +113,7 @@ impl Judged {
         Value::Object(figures)
     }
 
-    /// Returns for each class how many exchanges each rule took, and how many of them rightly.
+    /// Returns for each class the matches of each rule, and the true positives among them.
     pub fn by_rule(&self) -> Value {
         let mut classes = serde_json::Map::new();
         for (name, acts) in CLASSES {
@@ -185,9 +185,9 @@ struct Evidence {
     is_very: bool,
 }
 
-/// Counts what would be learned from chats in which nobody speaks to an assistant, where every learning is false.
+/// Counts learnings from chats without an assistant, where every learning is false.
 ///
-/// The turn before by another speaker stands for the assistant's message.
+/// The preceding turn of another speaker replaces the assistant's message.
 /// A learning is written by one explicit act, by one very irritated complaint with a named target, or when evidence of equal
 /// target, aspect, value and polarity from distinct turns weighs 3 and comes from 2 sessions.
 ///

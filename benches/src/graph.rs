@@ -42,7 +42,7 @@ const ASKED_TRANSACTION: f64 = 5.0;
 /// A space on disk with a conversation whose graph is not folded yet.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its file.
     pub file: PathBuf,
@@ -88,7 +88,7 @@ impl Told {
     }
 }
 
-/// Folds the graph of a space from its begin, in steps: once as it is, for the whole, and once with its parts watched.
+/// Folds the graph of a space from its start, in steps: once as a whole, and once with its parts measured.
 ///
 /// # Errors
 /// A step that fails.
@@ -112,7 +112,7 @@ async fn folded(projector: &GraphProjector) -> Result<Duration> {
     Ok(watch.stop()?.cpu)
 }
 
-/// Makes the rows of a graph that is folded anew, as after a forget, and says what that costs.
+/// Rebuilds the rows of a graph, as after a forget, and returns the cost.
 ///
 /// # Errors
 /// A step that fails, or rows that come out otherwise.

@@ -8,7 +8,7 @@ use mnemal::{
 
 use crate::spaces::{fold, is_behind};
 
-/// Predicates whose value is what somebody is called.
+/// Predicates whose value is a name.
 const NAMES: [&str; 4] = ["name", "nickname", "called", "alias"];
 /// Calls after which summaries that are still not whole never will be.
 const MOST_CALLS: usize = 1_000;
@@ -41,9 +41,9 @@ pub struct Item {
     pub record: RecordRef,
     /// Its status on the wire.
     pub status: &'static str,
-    /// What it says, for people.
+    /// Its text, for people.
     pub text: String,
-    /// What it says, with the words that it rests on.
+    /// Its text with its source words.
     pub words: String,
     /// The events that it rests on.
     pub events: Vec<EventId>,
@@ -106,7 +106,7 @@ pub async fn say(memory: &Memory, text: &str, session: &str, at: Timestamp) -> R
     Ok(ack.id)
 }
 
-/// Returns what is held of the user now: facts that are active or candidates, and wishes.
+/// Returns the current knowledge about the user: active and candidate facts, and preferences.
 ///
 /// # Errors
 /// A layer that does not answer.
@@ -116,10 +116,10 @@ pub async fn of_the_user(memory: &Memory) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-/// Of whom facts are listed.
+/// The entities whose facts are listed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Whose {
-    /// Of the user, or leading to him.
+    /// Facts about the user, or with the user as object.
     User,
     /// Of everybody.
     All,
@@ -210,7 +210,7 @@ fn item_of_learning(row: Learning) -> Item {
     }
 }
 
-/// Folds what was written and makes all summaries, as upkeep does.
+/// Folds the log and builds all summaries, as maintenance does.
 ///
 /// # Errors
 /// Layers that are not folded to the end.

@@ -34,7 +34,7 @@ const ASKED_MEMORY: f64 = 200.0;
 pub struct Crowd {
     /// The data directory.
     pub data: PathBuf,
-    /// How many spaces.
+    /// Number of spaces.
     pub spaces: usize,
     /// Events of each.
     pub events: usize,
@@ -118,7 +118,7 @@ impl Crowd {
         Ok(said)
     }
 
-    /// Returns what was asked for beside what was measured.
+    /// Returns the targets next to the measurements.
     pub fn figures(&self, said: &Said, made: Option<Duration>) -> Vec<Figure> {
         let size = self.spaces * self.events;
         let times =

@@ -63,7 +63,7 @@ impl Question {
     }
 }
 
-/// One question of a run with what was found for it.
+/// One question of a run with its results.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, serde::Serialize)]
 pub struct Row {
     /// Id of the question.

@@ -26,7 +26,7 @@ impl Said {
     }
 }
 
-/// What was seen while a conversation was replayed.
+/// Observations during the replay of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {
     turns: usize,

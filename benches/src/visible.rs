@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Questions that warm everything up.
 const WARM: usize = 5;
 
-/// What is promised: `normal` p50 and p99, `full` p50, and what a second process may add. In milliseconds.
+/// Targets: `normal` p50 and p99, `full` p50, and the addition for a second process. In milliseconds.
 const ASKED: [f64; 4] = [0.5, 5.0, 5.0, 1.0];
 
 /// Measures one durability on a space that is there.

@@ -28,7 +28,7 @@ const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
-/// The step that runs where it is named: it compiles what each layer needs anew, for which the other steps leave no time.
+/// A step that runs only by name: it recompiles the dependencies of each layer, for which the other steps leave no time.
 const ON_REQUEST: &[&str] = &["alone"];
 
 /// The steps in their order, each with one line of help.

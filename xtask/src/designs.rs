@@ -33,7 +33,7 @@ const MODELS: &[&str] = &["alwaysonagent", "babyagi3"];
 const MOST_DECISIONS: usize = 12;
 /// Most decisions of the programs that they were made after. Source: own choice.
 const MOST_OF_MODELS: usize = 6;
-/// Sections that are walked at the same time. Source: own choice; most of the time of a section is waiting.
+/// Sections that run concurrently. Source: own choice; most of the time of a section is waiting.
 const AT_ONCE: usize = 4;
 
 /// What is asked for.
@@ -64,13 +64,13 @@ impl Options {
 /// What became of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
-    /// Every step answered as it must.
+    /// Every step gave the expected answer.
     Works,
-    /// It is otherwise by decision.
+    /// A deliberate deviation.
     Decision,
     /// It has neither steps nor a decision.
     Missing,
-    /// A step answered otherwise, and how.
+    /// A step failed, with the difference.
     Failed(String),
 }
 
@@ -82,7 +82,7 @@ struct Tried {
     outcome: Outcome,
 }
 
-/// Walks the designs; with `--write` only the page of decisions is written.
+/// Tests the designs; with `--write` only the page of deviations is written.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let options = Options::read(arguments)?;
     let mut designs = load(root)?;

@@ -15,7 +15,7 @@ use self::proofs::Proof;
 use self::spec::Spec;
 use crate::workspace::Tree;
 
-/// Waivers, one `[[waiver]]` for each requirement that is not built.
+/// Waivers, one `[[waiver]]` per requirement that is not built.
 const WAIVERS: &str = "docs/feature-waivers.toml";
 
 /// What the command line asked for.

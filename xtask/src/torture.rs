@@ -51,7 +51,7 @@ const DOORS: (&str, &str) = (
     "two users of one space at every route, tool and command: nothing of one is told to the other, no name is ignored",
 );
 
-/// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.
+/// Runs `torture NAME [ARGUMENTS]` or `torture --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
         None => bail!("torture needs a name\n{}", list()),

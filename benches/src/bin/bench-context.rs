@@ -61,7 +61,7 @@ struct Args {
 
 /// Questions of each data set that are timed.
 const ASKED: usize = 60;
-/// How often each is timed.
+/// Repetitions per measurement.
 const ROUNDS: usize = 3;
 /// What facts may cost. Source: the task of this bench, 1.3 times the processor time.
 const MOST_COST: f64 = 1.3;

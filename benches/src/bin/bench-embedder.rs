@@ -19,7 +19,7 @@ use serde_json::json;
 const TEXTS: usize = 20_000;
 /// Turns that are ranked for a question.
 const LIMIT: usize = 50;
-/// What the modes are compared by.
+/// The metrics of the comparison.
 const METRIC: &str = "recall@10";
 const MODES: [(&str, RecallMode); 3] =
     [("lexical", RecallMode::Lexical), ("vector", RecallMode::Vector), ("hybrid", RecallMode::Auto)];

@@ -14,7 +14,7 @@ use mnemal_benches::serving::{Installation, Serving, program};
 use mnemal_benches::words::Dice;
 use serde_json::json;
 
-/// The seed of what is asked.
+/// The seed of the requests.
 const SEED: u64 = 20_261_128;
 /// The space.
 const SPACE: &str = "load";

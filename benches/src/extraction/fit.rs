@@ -20,7 +20,7 @@ use mnemal_extract::RuleExtractor;
 /// rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of these
 /// the most careful.
 const CALM: f64 = 8.0;
-/// What a claim of a turn counts that rules were written on. Source: measured, as above; .1 to .5 differ little.
+/// Weight of a claim from turns that rules were written on. Source: measured, as above; .1 to .5 differ little.
 const READ: f64 = 0.28;
 /// Claims that a step of the curve needs. Source: own choice; a share of 25 has an error of about .08.
 const STEP: usize = 25;

@@ -62,7 +62,7 @@ impl Observed {
         Ok(Self { turns, observations })
     }
 
-    /// Returns what is told of an extractor: `match`, `recall`, `per_turn`, `active_per_turn`, `n`, and rules.
+    /// Returns the figures of an extractor: `match`, `recall`, `per_turn`, `active_per_turn`, `n`, and rules.
     ///
     /// # Errors
     /// A turn that cannot become an event.

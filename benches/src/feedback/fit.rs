@@ -24,7 +24,7 @@ const CHATS: [&str; 2] = ["g1", "practice"];
 /// What an example of a rule counts, where a labeled exchange counts 1. Source: own choice; the test of the packs demands
 /// that examples are read rightly.
 const EXAMPLE: f64 = 1.2;
-/// What an answer of a chat counts. Source: own choice; they are not labeled, and three times as many as the exchanges.
+/// Weight of a chat message. Source: own choice; they are not labeled, and three times as many as the exchanges.
 const CHAT: f64 = 0.2;
 /// Exchanges and answers that must show a signal. Source: own choice; a weight of fewer is an accident.
 const LEAST_SHOWN: usize = 5;
@@ -89,7 +89,7 @@ impl Sample {
     }
 }
 
-/// Messages with what is known of them.
+/// Messages with their labels.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     samples: Vec<Sample>,

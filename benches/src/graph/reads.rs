@@ -21,7 +21,7 @@ const ASKED_SHOW: f64 = 5.0;
 /// Most time for a neighborhood of two hops, in milliseconds.
 const ASKED_AROUND: f64 = 10.0;
 
-/// What is asked.
+/// The queries.
 #[derive(Clone, Copy, Debug)]
 pub struct Reads {
     /// Entities that are asked for.

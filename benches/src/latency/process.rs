@@ -12,7 +12,7 @@ use super::{Bed, open};
 use crate::cpu::{Watch, children_cpu, quantile, resident_bytes};
 use crate::figure::{Asked, Figure};
 
-/// Questions that a fresh process answers before its memory is looked at.
+/// Questions that a fresh process answers before its memory is measured.
 const QUESTIONS: usize = 20;
 /// Commands of one round; processor time of children is counted in steps of 10 ms.
 const COMMANDS: usize = 20;
@@ -27,7 +27,7 @@ const COMMAND_AT: usize = 10_000;
 /// Processor time of one command, in milliseconds.
 const ASKED_COMMAND: f64 = 30.0;
 
-/// What a fresh process says of itself.
+/// A fresh process's own measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Fresh {
     /// Milliseconds of processor time from opening to the first answer.
@@ -72,7 +72,7 @@ fn behind(gap: &Gap) -> Option<u64> {
     if let GapCause::Stale { behind } = gap.cause { Some(behind) } else { None }
 }
 
-/// Starts this program anew with `--fresh SPACE QUESTION…` and reads what it says of itself.
+/// Starts this program again with `--fresh SPACE QUESTION…` and reads its measurements.
 ///
 /// # Errors
 /// A process that fails.

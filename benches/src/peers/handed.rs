@@ -28,7 +28,7 @@ const MADE: &str = "c";
 /// line each, `texts.f32` and `questions.f32` their vectors in the same order.
 #[derive(Clone, Debug)]
 pub struct Handed {
-    /// What the set is called in a report.
+    /// The name of the set in a report.
     pub name: String,
     /// The folder.
     pub folder: PathBuf,

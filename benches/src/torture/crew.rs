@@ -33,7 +33,7 @@ pub struct Crew {
 pub struct Heard {
     /// Its number.
     pub hand: usize,
-    /// Its answer; `None` when it ended though nobody had killed it.
+    /// Its answer; `None` when it ended without being killed.
     pub answer: Option<Answer>,
     life: u64,
 }
@@ -89,12 +89,12 @@ impl Crew {
         self.hands.keys().copied().collect()
     }
 
-    /// Sends a call and returns its number; what becomes of it is heard, or never. `None` when the process is not there.
+    /// Sends a call and returns its number; the answer may arrive later or never. `None` when the process is not there.
     pub fn send(&mut self, hand: usize, lane: usize, ask: Ask) -> Option<u64> {
         self.send_cut(hand, lane, ask, None)
     }
 
-    /// Sends a call that is dropped after so many looks.
+    /// Sends a call that is dropped after this many polls.
     pub fn send_cut(&mut self, hand: usize, lane: usize, ask: Ask, cut: Option<u32>) -> Option<u64> {
         let calls = self.hands.get_mut(&hand)?.calls.as_mut()?;
         self.numbers += 1;
@@ -117,7 +117,7 @@ impl Crew {
         }
     }
 
-    /// Kills a process at once; what it had said before can be heard when this returns.
+    /// Kills a process at once; its earlier output can be read when this returns.
     ///
     /// # Errors
     /// A process that cannot be waited for.
@@ -128,7 +128,7 @@ impl Crew {
         gone.end().map(drop)
     }
 
-    /// Tells a process that nothing more comes, and waits for its end.
+    /// Closes the input of a process, and waits for its end.
     ///
     /// # Errors
     /// A process that cannot be waited for.

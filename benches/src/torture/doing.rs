@@ -24,7 +24,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds somethi
 /// Tokens of a context.
 const BUDGET: u32 = 1_000;
 
-/// Does what is asked.
+/// Runs a call.
 pub(super) async fn act(desk: &Desk, ask: Ask) -> Result<Degraded<Said>> {
     let memory = &desk.memory;
     let said = match ask {

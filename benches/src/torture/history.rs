@@ -33,7 +33,7 @@ const BEFORE_KILL: Duration = Duration::from_millis(6);
 /// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("history", order);
     let mut seconds = Duration::ZERO;

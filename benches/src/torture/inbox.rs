@@ -83,7 +83,7 @@ fn inbox(folder: &Path) -> FolderInbox {
 /// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let home = tempfile::tempdir()?;
     let clock = SystemClock::default();

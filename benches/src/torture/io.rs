@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// at times with a disk that is full from there on until space is freed.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     sample(order, WHOLE)
 }

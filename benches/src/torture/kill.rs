@@ -39,7 +39,7 @@ const NAMES: usize = 6;
 /// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("kill", order);
     let mut reopened = Vec::new();

@@ -51,7 +51,7 @@ struct Args {
     json: bool,
 }
 
-/// What the attacks came to.
+/// The results of the attacks.
 #[derive(Debug, Default, Serialize)]
 pub struct Outcome {
     /// The program.
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub fence_escapes: u64,
     /// Random strings that went through the fence.
     pub strings: u64,
-    /// Facts, learnings and supports that restating what was shown brought.
+    /// Facts, learnings and supports from restating shown lines.
     pub echo_gain: u64,
     /// Turns of all echo loops.
     pub echo_turns: u64,

@@ -31,7 +31,7 @@ const SECOND_CUT: usize = 120;
 /// are left to the operating system, where a suffix may.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     #[expect(clippy::disallowed_methods, reason = "a programme has a time to end")]
     let start = Instant::now();

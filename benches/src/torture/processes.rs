@@ -44,7 +44,7 @@ const LARGEST_WAL: u64 = 64 << 20;
 /// Runs the program; its runs are events.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let folder = tempfile::tempdir()?;
     let space = folder.path().join("space.db");

@@ -19,7 +19,7 @@ const LAYERS: [Layer; 4] = [Layer::Graph, Layer::Learnings, Layer::Summaries, La
 /// the log gives, and the rows that were compared.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))

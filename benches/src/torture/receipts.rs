@@ -24,10 +24,10 @@ const PATIENCE_MS: u64 = 3_600_000;
 /// Contexts of which each is also assembled without receipts, to compare what it costs.
 const TIMED: u64 = 200;
 
-/// What came of the contexts.
+/// The results of the contexts.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Accounts {
-    /// What every program says.
+    /// The common part of every program's report.
     #[serde(flatten)]
     pub report: Report,
     /// Processor time of contexts with receipts ÷ without, minus one.
@@ -37,7 +37,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Whether nothing went wrong, and receipts cost what they may.
+    /// Whether nothing went wrong, and receipts are within their cost target.
     pub fn is_clean(&self) -> bool {
         self.report.is_clean()
     }
@@ -49,7 +49,7 @@ impl Accounts {
 /// lists.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Accounts> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))

@@ -46,7 +46,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 /// Runs the program; its runs are writes. The program is `MNEMAL` of the environment, else it is built for release.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let folder = tempfile::tempdir()?;
     #[expect(clippy::disallowed_methods, reason = "a program of tests, which no user runs")]

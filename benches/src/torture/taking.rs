@@ -23,7 +23,7 @@ use crate::words::{Dice, Words};
 
 /// The word that makes `torture` a process that reads a history.
 pub const READ_IN: &str = "read-in";
-/// What is read, in this order: `--first` names the one to begin with.
+/// The formats, in this order: `--first` names the first one.
 const FORMATS: [ImportFormat; 12] = [
     ImportFormat::ChatGpt,
     ImportFormat::Claude,
@@ -55,10 +55,10 @@ const FOLDING: Duration = Duration::from_mins(10);
 const MEGABYTE: u64 = 1_000_000;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// What came of the histories.
+/// The results of the histories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Taken {
-    /// What every program says; its runs are formats.
+    /// The common part of every program's report; its runs are formats.
     #[serde(flatten)]
     pub report: Report,
     /// By format.
@@ -76,7 +76,7 @@ pub struct Large {
     pub peak_mb: u64,
     /// The most of it that was its own between two batches, in millions of bytes; the rest are pages of the program and of files.
     pub own_mb: u64,
-    /// How long it took.
+    /// Duration.
     pub seconds: u64,
 }
 
@@ -138,7 +138,7 @@ async fn open(space: &Path) -> Result<Memory> {
 /// Runs the program: `order.runs` is the size of a large history in millions of bytes, `order.first` the format to begin with.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Taken> {
     #[expect(clippy::disallowed_methods, reason = "a programme has a time to end")]
     let start = Instant::now();

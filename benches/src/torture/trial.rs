@@ -152,7 +152,7 @@ impl Trial {
         }
     }
 
-    /// Hears what is said until a moment.
+    /// Reads messages until a moment.
     pub(super) fn hear_until(&mut self, until: Duration) {
         while self.now() < until {
             let Some(heard) = self.crew.hear(until.saturating_sub(self.now())) else { return };
@@ -183,7 +183,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Kills a process, hears its last words and drops what it was asked.
+    /// Kills a process, reads its last messages and drops its pending calls.
     ///
     /// # Errors
     /// A process that cannot be waited for.

@@ -22,7 +22,7 @@ const MOST_REFUSED: u32 = 2_000;
 /// Runs the program with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))

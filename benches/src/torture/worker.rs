@@ -34,7 +34,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     runtime.block_on(work(Path::new(space), durability))
 }
 
-/// What every lane works on.
+/// The shared state of all lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     pub(super) memory: Memory,

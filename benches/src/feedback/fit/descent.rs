@@ -16,15 +16,15 @@ const CALM_START: f64 = 1e-3;
 /// One message.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// The places of what it shows, each once.
+    /// The indexes of its signals, each once.
     pub(super) signals: Vec<usize>,
     /// It is of the class.
     pub(super) is_of: bool,
-    /// How many messages it counts for.
+    /// The weight of the message.
     pub(super) weight: f64,
 }
 
-/// What is to be fitted.
+/// The training data.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     rows: Vec<Row>,
@@ -33,10 +33,10 @@ pub(super) struct Problem {
     calm: f64,
 }
 
-/// What was fitted, in units of log odds.
+/// The fitted weights, in units of log odds.
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
-    /// What a message has that shows nothing.
+    /// The bias, for a message without signals.
     pub(super) start: f64,
     /// By place of the signal.
     pub(super) weights: Vec<f64>,

@@ -25,7 +25,7 @@ const MEMORY: u64 = 1 << 30;
 const SECONDS: u64 = 5;
 /// Events a page.
 const PAGE: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
-/// What is asked.
+/// The question.
 const QUESTIONS: [&str; 4] =
     ["where is the barometer?", "tide and salt", "which drawer holds the hawser", "gull lamp chart"];
 
@@ -34,7 +34,7 @@ const QUESTIONS: [&str; 4] =
 pub(super) struct Answer {
     /// Whether it says that something is wrong or missing.
     pub(super) told: bool,
-    /// What it says, hashed.
+    /// Its answer, hashed.
     pub(super) value: String,
 }
 

@@ -20,12 +20,12 @@ use super::book::{Book, Forgotten, Said};
 
 /// Events read at once.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Events that are looked for by their words. Source: own default; the check compares the whole index with the log.
+/// Events that are searched by their words. Source: own default; the check compares the whole index with the log.
 const RECALLED: usize = 2;
-/// How long a fold may take.
+/// Time limit of a fold.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What may be missing of what was acknowledged.
+/// What may be missing of the acknowledged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Nothing.

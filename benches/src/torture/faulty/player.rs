@@ -194,7 +194,7 @@ impl<'d> Player<'d> {
         }
     }
 
-    /// Calls again with the same keys, except what was forgotten; returns the errors.
+    /// Repeats the calls with the same keys, except forgotten ones; returns the errors.
     pub(crate) async fn call_again(&mut self, which: Again) -> Vec<(&'static str, Error)> {
         let mut errors = Vec::new();
         for places in self.book.by_call() {

@@ -12,10 +12,10 @@ const WHOLE: usize = 5;
 const CUT: usize = 20;
 /// Most damages of one file.
 const MOST: usize = 3;
-/// What stands in place of a line of text.
+/// Replacement for a line of text.
 const ODD_LINES: [&str; 9] = ["---", "```", "| a | b", "> ", "\t\t", "- ", "[", "<!--", "\u{FEFF}"];
 
-/// A file, and what must be read of it.
+/// A file with the records that must still be read.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the file")]
 pub(super) struct Damaged {
@@ -40,7 +40,7 @@ pub(super) struct Damaged {
     pub(super) has_names: bool,
     /// By text the number that a reader gives to its record.
     pub(super) places: BTreeMap<usize, u64>,
-    /// What was done.
+    /// The damage.
     pub(super) what: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Documents of other programs: mail, mailboxes, DOCX, EPUB and PDF, with parts removed, moved, doubled, replaced, or the file cut
+//! Documents of other programs: mail, mailboxes, DOCX, EPUB and PDF, with parts removed, moved, doubled, replaced, or the file
+//! cut
 //! off.
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ const WHOLE: usize = 5;
 const CUT: usize = 20;
 /// Most damages of one file.
 const MOST: usize = 3;
-/// What a reader says that did not come to its end by itself.
+/// Error of a reader that was killed.
 const BROKEN: [&str; 3] = ["came to an end", "gave no answer", "could not be read within"];
 
 /// A kind of documents.
@@ -114,7 +115,7 @@ struct Damaged {
     what: Vec<String>,
 }
 
-/// Makes a file, damages it, has it read, and says what went wrong.
+/// Makes a file, damages it, has it read, and returns the errors.
 ///
 /// # Errors
 /// What keeps it from running.

@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::words::{Dice, Words};
 
-/// What stands before the number of a text that a reader must keep.
+/// Prefix before the number of a text that must be kept.
 const KEPT: &str = "Item ";
-/// What stands before the number of a text that is no memory, and that a reader must name.
+/// Prefix before the number of a text that is no memory, and that must be reported.
 const NAMED: &str = "Host ";
-/// What stands before the number of a text that its person took back.
+/// Prefix before the number of a text that the user withdrew.
 const GONE: &str = "Gone ";
-/// What stands behind the number of a text.
+/// Suffix after the number of a text.
 const END: char = 'z';
 
-/// How the records of a file stand in it.
+/// The layout of records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// One per line.
@@ -48,7 +48,7 @@ pub(super) struct Sample {
     pub(super) has_order: bool,
     /// Records at the beginning that are not damaged, because without them the file is none.
     pub(super) head: usize,
-    /// What stands behind the last record.
+    /// The text after the last record.
     pub(super) tail: &'static str,
 }
 

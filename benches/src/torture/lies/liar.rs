@@ -13,7 +13,7 @@ use super::words::found;
 /// One of so many answers is right. Source: own choice; something must be accepted, so that it can be taken back.
 const RIGHT: usize = 3;
 
-/// The model, and what it said that is not so.
+/// The model, with its false statements.
 #[derive(Debug)]
 pub(super) struct Liar {
     model: ModelId,
@@ -35,12 +35,12 @@ impl Liar {
         Ok(Self { model: ModelId::new("liar")?, state })
     }
 
-    /// Returns every text that was told and is not so.
+    /// Returns every false statement that was made.
     pub(super) fn lies(&self) -> BTreeSet<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).lies.clone()
     }
 
-    /// Returns how often it was asked, by what asked.
+    /// Returns the number of questions, by producer.
     pub(super) fn asked(&self) -> std::collections::BTreeMap<String, u64> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
     }

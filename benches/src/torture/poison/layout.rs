@@ -23,7 +23,7 @@ pub(super) struct Turn {
 pub(super) struct Conversation {
     pub(super) name: String,
     pub(super) class: String,
-    /// Whether it tells the agent to do something.
+    /// Whether it instructs the agent.
     pub(super) instructs: bool,
     pub(super) turns: Vec<Turn>,
     /// Words that nothing may hold which only the user's words can make, in lower case.

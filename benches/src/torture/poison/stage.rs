@@ -110,7 +110,7 @@ impl Stage {
     }
 }
 
-/// Feeds what a context shows, and its restatement, back for many turns; returns what that brought.
+/// Feeds the context's lines, and a restatement, back for many turns; returns the resulting changes.
 pub(super) async fn echo(seed: u64, attack: &Conversation, turns: u32) -> Result<u64> {
     let stage = Stage::new(seed)?;
     let mut claim = String::new();
