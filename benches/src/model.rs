@@ -108,8 +108,7 @@ pub struct Work<'w> {
 }
 
 /// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks
-/// whether
-/// anything was lost, and takes everything back that the model did, with one call, then what the rules did.
+/// whether anything was lost, and takes everything back that the model did, with one call, then what the rules did.
 ///
 /// # Errors
 /// The errors of the engine; bad model output is no error.

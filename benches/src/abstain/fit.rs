@@ -43,8 +43,7 @@ type Rejected<'a> = BTreeMap<(&'a str, Kind), f64>;
 ///
 /// The best rule has the largest mean share of rejected questions over the kinds and sets that nothing answers, among those that
 /// reject at most `MOST` of the answerable ones of each set; of equal ones the mildest. Sets without questions that nothing
-/// answers
-/// have no part in it.
+/// answers have no part in it.
 pub fn fit(sets: &[Answered]) -> Value {
     let rules = grid();
     let is_part = |set: &&Answered| set.asked.iter().any(|one| one.kind != Kind::Answerable);

@@ -17,8 +17,7 @@ struct Args {
     #[arg(long)]
     data: PathBuf,
     /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references,
-    /// then with
-    /// those that are built in.
+    /// then with those that are built in.
     #[arg(long, conflicts_with = "json")]
     list: bool,
     /// Leave out every wording of the rules once, and say what becomes of the sentences that need it.

@@ -32,8 +32,7 @@ struct Args {
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
     sizes: Vec<usize>,
     /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how
-    /// much
-    /// of the evidence they hold; mnemal's are those of `bench recall --curve`.
+    /// much of the evidence they hold; mnemal's are those of `bench recall --curve`.
     #[arg(long)]
     curve: bool,
     /// Questions about each of those.

@@ -47,8 +47,7 @@ struct Args {
     #[arg(long, value_name = "TOKENS")]
     context: Option<u32>,
     /// Assemble contexts of 500, 1,000, 2,000 and 4,000 tokens instead, and say how much of the evidence they hold beside the
-    /// turns
-    /// that stemmed BM25 would put into as many tokens.
+    /// turns that stemmed BM25 would put into as many tokens.
     #[arg(long, conflicts_with_all = ["context", "run"])]
     curve: bool,
     #[command(flatten)]

@@ -16,9 +16,8 @@ use mnemal_core::Confidence;
 use mnemal_extract::RuleExtractor;
 
 /// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3
-/// to 8
-/// rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of these
-/// the most careful.
+/// to 8 rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of
+/// these the most careful.
 const CALM: f64 = 8.0;
 /// Weight of a claim from turns that rules were written on. Source: measured, as above; .1 to .5 differ little.
 const READ: f64 = 0.28;

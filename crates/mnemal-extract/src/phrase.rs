@@ -189,8 +189,7 @@ type Keys = (Arc<[Box<str>]>, usize);
 
 impl StepCache {
     /// Returns the steps of a line, and the words of which a text must have one wherever the line stands: one of each choice of
-    /// the
-    /// step that fewest texts have.
+    /// the step that fewest texts have.
     ///
     /// The fewer, the longer and the less common its words are, the fewer texts have a step.
     pub(crate) fn steps(&mut self, line: &str) -> (Arc<[Step]>, Arc<[Box<str>]>) {

@@ -1,6 +1,5 @@
 //! Documents of other programs: mail, mailboxes, DOCX, EPUB and PDF, with parts removed, moved, doubled, replaced, or the file
-//! cut
-//! off.
+//! cut off.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

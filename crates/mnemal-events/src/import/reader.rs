@@ -26,8 +26,7 @@ const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
 /// Longest record of a JSON document. Source: own choice, a conversation with twenty thousand long turns; it is held twice
-/// while it
-/// is read.
+/// while it is read.
 const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 /// Events in a batch; more only if one line gives them. Source: the limit of one append; it fills an index block, which then is
 /// never merged, and each index page is written half as often as with 500.

@@ -12,9 +12,8 @@ const LONGEST_PLAIN: usize = 24;
 
 impl Sentence<'_, '_> {
     /// Returns whether a claim of a rule that knows plain wording is said so: at the start of its clause, of a subject that is
-    /// named
-    /// there, in a short sentence without a hedge, with a name right there where the rule asks for a name or a place, and with a
-    /// time to come where it is a plan.
+    /// named there, in a short sentence without a hedge, with a name right there where the rule asks for a name or a place, and
+    /// with a time to come where it is a plan.
     pub(super) fn is_plain(&self, found: &Match<'_>, fact: &ExtractedFact) -> bool {
         let (reading, rule) = (self.reading, found.rule);
         if !rule.is_plain || reading.words.len() > LONGEST_PLAIN {

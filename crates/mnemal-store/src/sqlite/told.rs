@@ -89,8 +89,7 @@ fn push<T>(within: &mut Within<Vec<T>>, value: T) {
 /// there are a thousand facts, which take ten milliseconds to read, and lead to hundreds of others, whose names are asked for.
 /// A fold through this handle changes what is kept. What another
 /// process folds is seen by the graph's cursor, by the count of forgets or by its edition; what it rebuilds in place of old
-/// rows
-/// behind the same cursor, after a forget, is seen with the next event.
+/// rows behind the same cursor, after a forget, is seen with the next event.
 #[derive(Debug, Default)]
 pub(super) struct Told(Mutex<Option<Kept>>);
 

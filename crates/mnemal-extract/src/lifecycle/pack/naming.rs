@@ -68,8 +68,7 @@ impl Pack {
     }
 
     /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without
-    /// spaces
-    /// the runs between words that name nothing.
+    /// spaces the runs between words that name nothing.
     pub(super) fn words(
         &self,
         text: &str,
