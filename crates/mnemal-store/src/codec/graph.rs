@@ -1,9 +1,9 @@
-//! The stored forms of an entity and of a fact. Both are written over again with each event that adds to them, and a context
-//! reads some hundred.
+//! Stored form of an entity and of a fact. Both are rewritten with each event that adds to them, and a context reads some
+//! hundred.
 //!
 //! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest. Then come the texts and the
-//! entities that are named, each once; what follows calls them by their number. Numbers are varints, ids their bytes, and the
-//! times of a support differences from those of the one before. Rows of before are JSON ([`row::graph`](crate::row::graph)).
+//! named entities, each once; the rest refers to them by number. Numbers are varints, ids their bytes, and the times of a
+//! support differences from those of the preceding one. Legacy rows are JSON ([`row::graph`](crate::row::graph)).
 
 use std::collections::HashMap;
 

@@ -1,10 +1,9 @@
 //! Background checkpointing that keeps the write-ahead log short without blocking callers.
 //!
-//! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for
-//! the write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush
-//! the log before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that
-//! connection brings it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left
-//! itself between two jobs.
+//! A commit that checkpoints a thousand pages delays its caller for some milliseconds, and everyone who waits for the write
+//! lock. So a separate connection checkpoints next to the writer, which SQLite permits: both flush the log before the file, as
+//! every checkpoint does. The log restarts only when all of it is in the file: usually that connection reaches this in a pause
+//! of the writer. If the log grows all the same, the writer checkpoints the rest itself between two jobs.
 
 use mnemal_core::Result;
 use sqlx::sqlite::SqliteConnectOptions;
