@@ -226,7 +226,7 @@ pub enum FactChoice {
         /// The first moment at which it no longer holds.
         at: WorldTime,
     },
-    /// The fact was never true, and stays rejected whoever repeats it, until it is added.
+    /// The fact was never true, and stays rejected despite repetitions, until it is added.
     Reject,
 }
 

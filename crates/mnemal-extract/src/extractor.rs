@@ -248,7 +248,7 @@ pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static st
     not_fit(event, said, Level::User)
 }
 
-/// Returns why a text of somebody is not read for claims: his level is below the least, or it is no prose.
+/// Returns the reason why a text is not read for claims: its level is too low, or it is no prose.
 fn not_fit(event: &Event, said: &NewEvent, least: Level) -> Option<&'static str> {
     let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
     // A word has a byte and one beside it.
@@ -270,7 +270,8 @@ fn not_fit(event: &Event, said: &NewEvent, least: Level) -> Option<&'static str>
     }
 }
 
-/// Returns the language of somebody's own words; a few of them, as "Im Vertrag:" before a quotation, are taken for that of all.
+/// Returns the language of the speaker's own words; if there are few, as "Im Vertrag:" before a quotation, that of the whole
+/// text.
 fn language_of(own: &str, all: &str) -> &'static str {
     let is_short = own.split_whitespace().take(LEAST_TELLING).count() < LEAST_TELLING;
     language(if is_short { all } else { own })

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::lines::Line;
 
-/// What begins a comment wherever it stands, since nobody writes so.
+/// Comment openers that prose never uses.
 const COMMENTS: [&str; 4] = ["//", "/*", "<!--", "#!"];
 /// What begins a comment beside code.
 const COMMENTS_BESIDE_CODE: [&str; 7] = ["#", "--", "*", "%", ";;", "\"\"\"", "rem "];

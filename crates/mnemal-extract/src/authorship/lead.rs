@@ -15,7 +15,7 @@ pub(super) const SELF: [&str; 10] = ["i", "we", "ich", "wir", "j", "je", "nous",
 
 /// What is enough before a colon for the words behind it to be a document.
 const DOCUMENTS: [Cue; 5] = [Cue::Point, Cue::Title, Cue::Genre, Cue::Platform, Cue::Behind];
-/// Words before a colon that only name somebody. Source: own choice, "my sister on the phone".
+/// Words before a colon that only name a speaker. Source: own choice, "my sister on the phone".
 const LONGEST_NAMED: usize = 5;
 /// Signs of the shortest sentence in a script without spaces. Source: own choice, 我住在广州.
 const LEAST_SIGNS: usize = 5;
@@ -45,7 +45,7 @@ pub(super) struct Lead {
     pub(super) reason: &'static str,
     /// The text goes no further than the paragraph.
     pub(super) is_narrow: bool,
-    /// Somebody says it; with a whole sentence on the line, the text goes no further than the paragraph either.
+    /// Whether it is speech; with a whole sentence on the line, the text goes no further than the paragraph either.
     pub(super) is_speech: bool,
 }
 
@@ -128,7 +128,7 @@ impl<'t> Clause<'t> {
         is_document.then_some((Author::Document, "below words that announce a text"))
     }
 
-    /// Returns whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether the words, as a whole, open a first-person statement: "One more thing".
     fn is_label(&self, lexicon: &Lexicon) -> bool {
         lexicon.is_own_label(&self.words)
     }

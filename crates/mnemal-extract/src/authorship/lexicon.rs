@@ -36,7 +36,7 @@ pub(super) enum Cue {
     Rule,
     /// The first line of a letter.
     Salutation,
-    /// The first line of a letter to somebody who is addressed by name or office.
+    /// The first line of a letter addressed by name or office.
     Formal,
     /// The line above a signature.
     SignOff,
@@ -46,9 +46,9 @@ pub(super) enum Cue {
     Work,
     /// A text follows.
     Present,
-    /// Somebody said or wrote something.
+    /// A verb of saying or writing.
     Said,
-    /// Somebody's words are to be made up.
+    /// A request to invent someone's words.
     Compose,
     /// A play, a riddle, invented people.
     Frame,
@@ -76,7 +76,7 @@ pub(super) enum Cue {
     Genre,
     /// A word for someone else: "my neighbor", "a client".
     Person,
-    /// A word for somebody who was named: "she".
+    /// A pronoun for a named person: "she".
     Other,
     /// A place where others write: a forum, a network, a newspaper.
     Platform,
@@ -164,7 +164,7 @@ pub(super) struct Lexicon {
     from: HashSet<String>,
     /// Labels of its other lines.
     header: HashSet<String>,
-    /// What somebody is called who speaks in a chat or an interview.
+    /// Speaker labels of chats and interviews.
     roles: HashSet<String>,
     /// What programs are called in one.
     machines: HashSet<String>,
@@ -328,7 +328,7 @@ impl Lexicon {
         end
     }
 
-    /// Returns whether words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether words, as a whole, open a first-person statement: "One more thing".
     pub(super) fn is_own_label(&self, words: &[Word<'_>]) -> bool {
         self.leading(Cue::Label, words) == Some(words.len())
     }
@@ -343,7 +343,7 @@ impl Lexicon {
         self.header.contains(&fold(label))
     }
 
-    /// Returns whether a label is what somebody is called who speaks.
+    /// Returns whether a label names a speaker's role.
     pub(super) fn is_role(&self, label: &str) -> bool {
         let folded = fold(label);
         let of_last = |folded: &str| {

@@ -214,7 +214,7 @@ fn is_name(body: &str) -> bool {
         && body.contains(char::is_alphabetic)
 }
 
-/// Returns the line of the last salutation above a line, and whether somebody is addressed by it.
+/// Returns the line of the last salutation above a line, and whether it addresses a person.
 pub(super) fn salutation(lines: &[Line<'_>], below: usize, lexicon: &Lexicon) -> Option<(usize, Address)> {
     let above = lines.get(..below)?;
     above.iter().enumerate().rev().find_map(|(place, line)| {

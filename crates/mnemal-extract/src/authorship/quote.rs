@@ -5,7 +5,7 @@ use std::ops::Range;
 /// What shows that words are quoted within a sentence.
 pub(super) const REASON: &str = "between quotation marks";
 
-/// Words between quotation marks that make them somebody's words. Source: own choice; names and terms are shorter.
+/// Fewest quoted words that count as someone's statement. Source: own choice; names and terms are shorter.
 const QUOTED_WORDS: usize = 4;
 /// Marks that open a quotation.
 const MARKS: [char; 7] = ['"', '“', '«', '„', '「', '『', '‹'];

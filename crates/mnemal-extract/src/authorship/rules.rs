@@ -196,7 +196,7 @@ impl<'t> Reader<'t> {
         self.lines.get(line).map_or(self.text.len(), |line| line.start)
     }
 
-    /// Letters to the speaker himself: nobody greets himself by name.
+    /// Letters addressed to the speaker: people do not greet themselves by name.
     fn read_addressed(&self, parts: &mut Vec<Part>) {
         for paragraph in &self.paragraphs {
             let first = self.lines.get(paragraph.start);

@@ -11,11 +11,11 @@ use crate::clause::Break;
 
 /// Words of a name before a comma and the pattern. Source: own choice.
 const LONGEST_NAME: usize = 3;
-/// Words of a name that nobody else found: "Huiling is my director". Source: own choice; a first name and a surname.
+/// Words of a name that no other reader found: "Huiling is my director". Source: own choice; a first name and a surname.
 const LONGEST_UNKNOWN: usize = 2;
 
 impl Sentence<'_, '_> {
-    /// "Emil is my son", "Emil is Ada's son": the subject is what is told of the speaker, or of the one whom the pattern names.
+    /// "Emil is my son", "Emil is Ada's son": the subject is told about the speaker, or about the person in the pattern.
     pub(super) fn swapped(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let name = self.swapped_name(found)?;
         let end = found.slots.topic.as_ref().map_or(0, |owner| owner.end).max(found.slots.own.end);

@@ -18,7 +18,7 @@ use crate::names::is_everyday_word;
 
 /// Digits of the shortest telephone number. Source: own choice; that of the kind `contact` too.
 const SHORTEST_NUMBER: usize = 5;
-/// Words of what somebody owns before its verb: "Anna's old maths teacher is". Source: own choice.
+/// Words of a possession before its verb: "Anna's old maths teacher is". Source: own choice.
 const LONGEST_OWNED: usize = 3;
 
 impl<'t> Sentence<'_, 't> {
@@ -146,7 +146,7 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
-    /// Whether somebody went back to what is not known to be a place: to work there again is no visit.
+    /// Whether someone returned to something that is not known to be a place: to work there again is no visit.
     fn is_elsewhere(&self, found: &Match<'_>) -> bool {
         let (own, object) = (&found.slots.own, found.slots.object.as_ref());
         let Some(object) = object.filter(|_| found.rule.predicate.as_str() == "visited") else {
@@ -348,7 +348,7 @@ fn is_open_visit(rule: &Rule, time: Option<When>) -> bool {
         && time.is_some_and(|time| time.start.is_some() && time.end.is_none())
 }
 
-/// Returns of which kind a contact is by the look of it; whoever says "reach me at" says of nothing whether it is a number.
+/// Returns the kind of a contact by its form; "reach me at" leaves open whether it is a number.
 fn contact(rule: &Rule, value: &str) -> Option<&'static str> {
     if rule.kind != Kind::Contact {
         return None;

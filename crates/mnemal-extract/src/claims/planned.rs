@@ -107,7 +107,7 @@ impl Sentence<'_, '_> {
             && !self.rules.is_of("event_tail", word)
     }
 
-    /// Returns the words of an event up to its head, when a clause or somebody who has it begins there.
+    /// Returns the words of an event up to its head, if a clause or the event's owner begins there.
     fn noun_at(&self, head: usize) -> Option<Range<usize>> {
         let is_of_noun = |at: &usize| {
             let word = self.reading.lower(*at);

@@ -51,14 +51,14 @@ const KINDS: [(&str, Kind); 10] = [
     ("value", Kind::Value),
 ];
 
-/// Of whom a rule may speak.
+/// The subjects that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whom {
     /// Anybody whose subject is understood.
     Anybody,
     /// The speaker only.
     Me,
-    /// A person or animal of the speaker, or somebody with a name.
+    /// A person or animal of the speaker, or a named person.
     Others,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct Rule {
     pub(crate) is_before: bool,
     /// Nothing but a sign or a word that joins may stand behind the object.
     pub(crate) is_last: bool,
-    /// It is told of the speaker, whoever did it: "My wife gave me a watch".
+    /// Whether the claim is about the speaker, whoever the subject is: "My wife gave me a watch".
     pub(crate) is_of_speaker: bool,
     /// The object goes on behind "and": "English and geography".
     pub(crate) is_joined: bool,
@@ -175,7 +175,7 @@ pub(crate) struct Rule {
     pub(crate) is_strict: bool,
     /// In plain words it is as sure as its rule says, whatever was measured on harder ones.
     pub(crate) is_plain: bool,
-    /// The role or the topic in the pattern is of whom it is told: "l'anniversaire de ma mère est le 3 mai".
+    /// Whether the role or the topic in the pattern names the claim's subject: "l'anniversaire de ma mère est le 3 mai".
     pub(crate) is_of_owner: bool,
     /// The name of the owner has the ending of one: "Marias Bruder".
     pub(crate) is_genitive: bool,
@@ -225,12 +225,13 @@ pub(crate) enum TopicOf {
 }
 
 impl Rule {
-    /// Returns whether it reads who somebody is out of a clause that says something else: "My sister Ida moved".
+    /// Returns whether it reads an identity in passing, from a clause with another statement: "My sister Ida moved".
     pub(crate) fn names_in_passing(&self) -> bool {
         self.is_presupposed && self.cues.is_empty() && self.kind == Kind::Name
     }
 
-    /// Returns whether it reads who belongs to whom, which no time in the clause is about: "My cousin gets married in May".
+    /// Returns whether it reads a relation between people, to which no time in the clause applies: "My cousin gets married in
+    /// May".
     pub(crate) fn is_kinship(&self) -> bool {
         self.predicate.as_str() == "relative"
     }

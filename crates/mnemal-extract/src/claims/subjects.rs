@@ -39,7 +39,7 @@ pub(crate) struct Found {
     pub(crate) how: How,
 }
 
-/// Which pronouns may mean somebody.
+/// Pronouns that may refer to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gender {
     Male,
@@ -114,7 +114,7 @@ fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     }
 }
 
-/// Returns whether a mention may be somebody.
+/// Returns whether a mention may be a person.
 pub(crate) fn is_person(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Person | EntityKind::Animal)
 }

@@ -34,7 +34,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// "Friday, 18 July": of the next two years the one in which the weekday fits, or of the last; else nobody knows.
+    /// "Friday, 18 July": of the next two years the one in which the weekday fits, or of the last; else unknown.
     pub(super) fn weekday_and_date(&self, item: &Expr) -> Option<Interval> {
         let today = self.today();
         let before = self.occurrences(item, plus_months(today, -12)?, today).last().copied();

@@ -10,7 +10,7 @@ use crate::section::Section;
 /// Which of two numbers with a slash is the month.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Nobody knows; only a number above 12 decides.
+    /// Unknown; only a number above 12 decides.
     #[default]
     Unknown,
     MonthFirst,

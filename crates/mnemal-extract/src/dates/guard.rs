@@ -254,7 +254,7 @@ fn is_of_clock(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Moment)
 }
 
-/// Returns whether a time lies in a day that nobody named.
+/// Returns whether a time lies in an unnamed day.
 fn is_of_day(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Part)
 }

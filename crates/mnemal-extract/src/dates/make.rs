@@ -521,7 +521,7 @@ pub(super) fn longest(month: i8, year: Option<i16>) -> i8 {
     jiff::civil::Date::new(year.unwrap_or(2000), month, 1).map_or(31, jiff::civil::Date::days_in_month)
 }
 
-/// A clock from an hour that somebody said.
+/// A time of day from a stated hour.
 pub(super) fn hour(value: i64) -> Option<Clock> {
     let hour = i8::try_from(value).ok().filter(|hour| (0..=24).contains(hour))?;
     Some(Clock { hour, minute: None, second: None, is_open: (1..=12).contains(&hour) })

@@ -30,7 +30,7 @@ pub(crate) struct Pack {
     pub(crate) taking: Patterns<()>,
     /// What is said as a suggestion.
     pub(crate) hedged: Patterns<()>,
-    /// What not to do, as an act that somebody is told to leave.
+    /// Forbidden acts.
     pub(crate) avoided: Patterns<()>,
     /// What not to take, as a thing; a verb before it says what it would be taken for.
     pub(crate) displaced: Patterns<()>,

@@ -51,7 +51,7 @@ const LONGEST_RETRACTION: usize = 3;
 /// Words of a sentence that says of the turn before that it was a joke. Source: own choice, "that was just a joke".
 const LONGEST_JEST: usize = 5;
 
-/// Words between quotation marks from which on they are somebody's, where the pack does not say. Source: own choice.
+/// Fewest quoted words that count as someone's statement, unless the pack sets it. Source: own choice.
 const QUOTATION_WORDS: usize = 3;
 
 /// A list of words.
@@ -132,17 +132,17 @@ pub(crate) struct GatePack {
     pub(crate) subjects: Words,
     pub(crate) question: QuestionWords,
     pub(crate) imperative: ImperativeWords,
-    /// Words between quotation marks from which on they are somebody's words.
+    /// Fewest quoted words that count as someone's statement.
     pub(crate) quotation_words: usize,
     /// Words before a colon behind which someone else's words stand: "patient wrote: I …".
     pub(crate) before_colon: Words,
     /// Subjects whose own words are no report.
     pub(crate) own_words: Words,
-    /// Subjects with which somebody who was named goes on: "she".
+    /// Subjects that refer back to a named person: "she".
     pub(crate) others: Words,
-    /// Of whom a report may speak that says nothing of the speaker: "you".
+    /// Addressees of a report that says nothing about the speaker: "you".
     pub(crate) addressed: Words,
-    /// Words between which and a verb nobody stands who says it: "also tell them".
+    /// Words before a verb without a subject, as in an order: "also tell them".
     pub(crate) before_order: Words,
     /// Short sentences that take back the sentence before: "Just kidding."
     pub(crate) retracts: Phrases<()>,
@@ -239,7 +239,7 @@ impl GatePack {
         })
     }
 
-    /// Returns whether a sentence takes back the one before, or says that it is nobody's own.
+    /// Returns whether a sentence retracts the one before, or disowns it.
     pub(crate) fn takes_back(&self, words: &[Word<'_>]) -> bool {
         words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(words) || self.jests.stand_in(words))
             || self.of_text.stand_in(words)

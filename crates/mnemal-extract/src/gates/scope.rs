@@ -22,7 +22,7 @@ pub(crate) struct Mark {
 const INVERSION_REACH: usize = 4;
 /// Words between a verb and its subject: "I have always". Source: own choice.
 const SUBJECT_REACH: usize = 3;
-/// Words of what somebody plays between stars: `*waves*`. Source: own choice; a longer text is stressed.
+/// Most words of a role-played action between asterisks: `*waves*`. Source: own choice; a longer text is emphasis.
 const LONGEST_ACT: usize = 6;
 /// Words of a tag such as "¿no?" or "¿no crees?". Source: own choice.
 const LONGEST_TAG: usize = 2;
@@ -96,7 +96,8 @@ fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
 }
 
-/// Returns whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
+/// Returns whether the speaker is the subject of the verb at a word, or there is no subject: "I always thought", "also tell
+/// them".
 fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
     let leads = |word: &Word<'_>| pack.before_order.holds(word);
@@ -115,7 +116,7 @@ fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     false
 }
 
-/// "Patient wrote: I …": behind a colon stand the words of whoever was named before it.
+/// "Patient wrote: I …": the words after a colon belong to the person named before it.
 fn framed(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     for at in 1..reading.words.len() {
         if !reading.is_behind_colon(at) {
@@ -264,7 +265,7 @@ fn is_order(words: &[Word<'_>], from: usize, pack: &GatePack) -> bool {
     is_any(words.get(verb), &order.verbs) && !is_subject && !asks(words, from, pack, false)
 }
 
-/// Returns the bytes of somebody's words: several words between quotation marks that look like no title.
+/// Returns the byte range of quoted speech: several words between quotation marks that look like no title.
 fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
     let mut found = single_quotations(sentence, least);
     // A quotation that a sentence before opened.

@@ -79,7 +79,7 @@ struct Rule {
     is_among: bool,
     /// What ends is named in the sentence before: "Remember the bassoon? That's over."
     is_before: bool,
-    /// What ends belongs to somebody in a role, or is who is in it.
+    /// Endings of a relation's belongings, or of the relation itself.
     is_of_role: bool,
     /// What ends where the words name nothing, each for itself: "I'm well again" ends a flu and a cough.
     things: Vec<String>,

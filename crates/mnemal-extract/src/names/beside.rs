@@ -125,7 +125,7 @@ pub(crate) fn is_object_of_place(reading: &Reading<'_>, run: &Run) -> bool {
     is_joined && is_place && last.is_some_and(|last| !last.is_possessive)
 }
 
-/// "she is a Bergener", "an ABC meeting": somebody from there, or of that belief, or a short form, and no name.
+/// "she is a Bergener", "an ABC meeting": a member of a place or belief, or an abbreviation, and no name.
 fn is_inhabitant(reading: &Reading<'_>, run: &Run) -> bool {
     let before = reading.before(run.words.start);
     let is_one = before.is_some_and(|before| matches!(before.lower.as_ref(), "a" | "an"));

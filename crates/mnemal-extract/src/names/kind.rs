@@ -103,7 +103,7 @@ fn listed(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
 /// Words whose capital says little: a month, a verb, a title, a brand of things. Source: own choice.
 const AMBIGUOUS: [&str; 4] = ["may", "will", "queen", "diamond"];
 
-/// A capital within a sentence of lower case, which nobody writes without a reason.
+/// A capital within a lower-case sentence, which is always deliberate.
 fn is_plain_capital(reading: &Reading<'_>, run: &Run) -> bool {
     let at = run.words.start;
     let is_capital = reading.token(at).is_some_and(|token| {

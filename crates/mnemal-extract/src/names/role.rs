@@ -71,7 +71,7 @@ fn named_pet(reading: &Reading<'_>, last: usize, before: &mut Weights) {
     }
 }
 
-/// "a colleague called", "my dog is", "a cat by the name of": somebody some words before the name.
+/// "a colleague called", "my dog is", "a cat by the name of": a role some words before the name.
 fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     let (start, word) = (run.words.start, reading.before(run.words.start));
     let is_capital = reading.token(start).is_some_and(|token| token.shape.is_capital());
@@ -95,7 +95,7 @@ fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     }
 }
 
-/// "our gardener", "my physicist": who does something, by the ending of the word, and is somebody's.
+/// "our gardener", "my physicist": an agent noun by its ending, with a possessive.
 fn is_worker(reading: &Reading<'_>, at: usize) -> bool {
     let owner = reading.before(at);
     let is_own =

@@ -263,7 +263,7 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
     }
 }
 
-/// Endings for what belongs to somebody.
+/// Possessive endings.
 pub(crate) const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
 
 fn without_possessive(word: &str) -> &str {

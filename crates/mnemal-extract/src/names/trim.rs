@@ -136,7 +136,7 @@ impl Reading<'_> {
         words.end -= usize::from(is_place || is_plain && !known.has(Known::NAMED.without(Known::FIRST)));
     }
 
-    /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, if nothing that belongs to somebody stands behind it.
+    /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, unless a possession follows.
     fn is_shop(&self, words: &Range<usize>) -> bool {
         let before = self.before(words.start);
         let is_at = before.is_some_and(|before| {

@@ -117,7 +117,7 @@ const TECHNICAL: [&str; 30] = [
 /// How a stored hash of a password begins.
 const HASHES: [&str; 7] = ["$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "sha256:", "sha512:"];
 
-/// Source: own choice; a longer value is a document and no secret that somebody typed.
+/// Source: own choice; a longer value is a document and not a typed secret.
 const LONGEST: usize = 512;
 
 /// How the name and the value stand to each other.

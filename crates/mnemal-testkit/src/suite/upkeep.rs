@@ -75,7 +75,7 @@ pub async fn an_index_made_anew_is_the_same(storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// What a crash interrupts is known until somebody says that it is done.
+/// Work that a crash interrupted stays unfinished until it is reported as done.
 // proves: E3
 pub async fn a_forget_is_unfinished_until_it_is_reported(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);

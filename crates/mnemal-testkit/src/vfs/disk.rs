@@ -159,7 +159,7 @@ impl Drop for FaultyDisk {
 pub(super) struct Disk(Mutex<State>);
 
 impl Disk {
-    /// Makes a disk that nobody can name, for a file without a name.
+    /// Makes an unnamed disk, for a file without a name.
     pub(super) fn nameless() -> Arc<Self> {
         Arc::new(Self(Mutex::new(State::new(0))))
     }

@@ -67,7 +67,7 @@ pub enum DiskFault {
     ShortWrite,
     /// Some sectors are written, then an error. Strikes writes.
     TornWrite,
-    /// One bit of what is read is another one, and nobody says so. Strikes reads.
+    /// A read returns one flipped bit without an error. Applies to reads.
     BitFlip,
 }
 

@@ -73,7 +73,7 @@ impl Cutter<'_, '_> {
         !is_other
     }
 
-    /// "I'm having trouble wrapping my head around it": what somebody is doing is no job.
+    /// "I'm having trouble wrapping my head around it": a current activity is no job.
     fn is_under_way(&self, words: &Range<usize>) -> bool {
         let is_bare = words.start > 0 && !self.is_article(words.start - 1);
         self.rule.predicate.as_str() == "role"

@@ -113,7 +113,7 @@ impl Memory {
         self.seen.push((sentence, subject, gender));
     }
 
-    /// The one person whom a pronoun can mean.
+    /// The only person that a pronoun can refer to.
     fn only(&self, sentence: usize, gender: Gender) -> Option<Subject> {
         let mut candidates: Vec<&Subject> = Vec::new();
         for (of, subject, has) in &self.seen {
@@ -130,7 +130,7 @@ impl Memory {
     }
 }
 
-/// "Selma, my wife, works": gives somebody of the speaker's the name that stands before, between signs.
+/// "Selma, my wife, works": gives a relation of the speaker the name that precedes it, between signs.
 fn named_before(reading: &Reading<'_>, hints: &Hints<'_>, relation: Found, at: usize) -> Found {
     let Subject::Relation { role, name: None } = &relation.subject else { return relation };
     let end = relation.words.end;

@@ -29,7 +29,7 @@ impl SubjectWords {
         self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
     }
 
-    /// Returns whether a word is what somebody calls a relative of his own: "mama".
+    /// Returns whether a word is a form of address for one's own relative: "mama".
     pub(crate) fn is_role_word(&self, word: &str) -> bool {
         self.firsts.iter().any(|(of, first)| matches!(&**of, "kin" | "partner") && **first == *word)
     }

@@ -21,7 +21,7 @@ pub(crate) struct SubjectWords {
     pub(super) who: Words,
     pub(crate) genitive: Words,
     pub(super) joiners: Words,
-    /// Words before "my" behind which somebody is no subject: "the sister of my wife".
+    /// Words before "my" after which a relation is no subject: "the sister of my wife".
     pub(super) behind: Words,
     /// Articles that may stand before "my": "o meu irmão".
     pub(super) articles: Words,
@@ -129,7 +129,7 @@ impl SubjectWords {
         Ok(read)
     }
 
-    /// The name of a subject that a note calls the user; nobody has it, because it holds a control character.
+    /// The subject name for the user in a note; it contains a control character, so that no person has it.
     pub(crate) const TOLD_USER: &'static str = "\u{1f}user";
 
     /// Returns where what a note calls the user ends, where it stands at the start of a clause.
