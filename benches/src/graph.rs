@@ -34,7 +34,7 @@ const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 const PATIENCE: u64 = 60_000;
 /// Bytes of a megabyte.
 const MEGABYTE: f64 = 1e6;
-/// Turns a second of processor time, from the log to committed rows.
+/// Turns a second of CPU time, from the log to committed rows.
 const ASKED_TURNS: f64 = 3_000.0;
 /// The longest write transaction, in milliseconds.
 const ASKED_TRANSACTION: f64 = 5.0;
@@ -104,7 +104,7 @@ pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
     Ok(figures(told, (all, watched), &tally))
 }
 
-/// Folds from the begin; returns the processor time.
+/// Folds from the begin; returns the CPU time.
 async fn folded(projector: &GraphProjector) -> Result<Duration> {
     projector.reset().await?;
     let watch = Watch::start()?;

@@ -57,7 +57,7 @@ pub struct AtWork {
     pub calls: BTreeMap<String, [u64; 4]>,
     /// Entries of conversations, by who wrote them.
     pub entries: BTreeMap<&'static str, u64>,
-    /// Operations of the model that were taken back with one call.
+    /// Operations of the model that were undone with one call.
     pub of_model: u64,
     /// Claims that a model found and the gates accepted: subject and value.
     pub claims: Vec<(String, String)>,

@@ -74,7 +74,7 @@ pub fn plant(secrets: usize, seed: u64) -> Tally {
     tally
 }
 
-/// The secret stands there as it is, or as JSON writes it.
+/// The secret is there as it is, or as JSON writes it.
 fn is_readable(text: &str, secret: &str) -> bool {
     let quoted = Value::from(secret).to_string();
     text.contains(secret) || text.contains(quoted.trim_matches('"'))

@@ -47,7 +47,7 @@ impl BackgroundEmbedder for Remote {
     }
 }
 
-/// The processor time of what writes. Only one store may be open.
+/// The CPU time of what writes. Only one store may be open.
 #[derive(Debug)]
 struct Writing(NamedThread);
 
@@ -81,7 +81,7 @@ struct Times {
 /// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
 /// anew from the log, runs cycles of the dream, and steps of upkeep with vectors and retention, each as fast as it can. Says of
 /// every kind of write transaction how long the longest took, on the wall, where it waits for the disk and for processors that
-/// do something else, and in processor time.
+/// do something else, and in CPU time.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.

@@ -186,7 +186,7 @@ pub(crate) fn built_packages(root: &Path) -> Result<usize> {
         bail!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    // A line is name and version, and behind them where a member lies, or that it stood before.
+    // A line is name and version, and behind them where a member lies, or that it preceded.
     let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let names: BTreeSet<String> = text.lines().filter(|line| !line.is_empty()).map(name).collect();
     Ok(names.len())

@@ -29,7 +29,7 @@ struct Args {
     /// Which half of a gold folder.
     #[arg(long, default_value = "dev")]
     half: String,
-    /// Print what failed; refused for a half that is held back.
+    /// Print what failed; refused for a held-out half.
     #[arg(long)]
     failures: bool,
     /// Show each rule.

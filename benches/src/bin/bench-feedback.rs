@@ -25,7 +25,7 @@ struct Args {
     /// A folder with a `corpus.jsonl` in which users state preferences; adds `noted`, the share of turns with a note.
     #[arg(long)]
     notes: Option<PathBuf>,
-    /// Print what failed; refused for a half that is held back.
+    /// Print what failed; refused for a held-out half.
     #[arg(long)]
     failures: bool,
     /// Show each rule.

@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let folder = tempfile::tempdir()?;
     let mut figures = Vec::new();
-    // One thread, so that processor time is that of what is asked and nothing else.
+    // One thread, so that CPU time is that of what is asked and nothing else.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut last = None;
     for data in &args.data {

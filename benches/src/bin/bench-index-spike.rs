@@ -217,7 +217,7 @@ impl Maker {
     }
 }
 
-/// Returns the processor time of all living threads of this process, in microseconds.
+/// Returns the CPU time of all living threads of this process, in microseconds.
 fn cpu_micros() -> Result<f64> {
     let mut nanos = 0_u64;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -19,7 +19,7 @@ use mnemal_providers::{ChatSettings, EndpointModel};
 use serde_json::{Value, json};
 
 /// Tells a space turns of a data set and notes that are nearly alike, runs cycles that ask a model, and says what came of each
-/// question; then takes everything back. Fails if a note is lost, rows differ from the log, or something cannot be taken back.
+/// question; then takes everything back. Fails if a note is lost, rows differ from the log, or something cannot be undone.
 #[derive(Debug, Parser)]
 #[command(name = "bench-model", max_term_width = 100)]
 struct Args {

@@ -18,7 +18,7 @@ const SAMPLES: usize = 200;
 #[derive(Debug, Parser)]
 #[command(name = "bench-peers", max_term_width = 100)]
 struct Args {
-    /// The folder of a data set in the neutral layout; its name stands in the report.
+    /// The folder of a data set in the neutral layout; its name is in the report.
     #[arg(long, required_unless_present = "be")]
     data: Option<PathBuf>,
     /// The file of the questions, within the folder.

@@ -14,7 +14,7 @@ use crate::figure::{Asked, Figure};
 
 /// Questions that a fresh process answers before its memory is measured.
 const QUESTIONS: usize = 20;
-/// Commands of one round; processor time of children is counted in steps of 10 ms.
+/// Commands of one round; CPU time of children is counted in steps of 10 ms.
 const COMMANDS: usize = 20;
 /// Rounds; the median counts.
 const ROUNDS: usize = 5;
@@ -24,17 +24,17 @@ const HOOK_ROUNDS: usize = 4;
 const ASKED_MEMORY: [(usize, f64); 2] = [(100_000, 150.0), (1_000_000, 400.0)];
 /// The size at which the time of one command is asked for.
 const COMMAND_AT: usize = 10_000;
-/// Processor time of one command, in milliseconds.
+/// CPU time of one command, in milliseconds.
 const ASKED_COMMAND: f64 = 30.0;
 
 /// A fresh process's own measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Fresh {
-    /// Milliseconds of processor time from opening to the first answer.
+    /// Milliseconds of CPU time from opening to the first answer.
     pub first_cpu: f64,
     /// Events that the first answer did not know yet.
     pub first_lacks: u64,
-    /// Milliseconds of processor time from opening until the index is whole.
+    /// Milliseconds of CPU time from opening until the index is whole.
     pub whole_cpu: f64,
     /// The same on the wall.
     pub first_wall: f64,

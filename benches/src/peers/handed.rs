@@ -121,7 +121,7 @@ async fn texts(corpus: &Path) -> Result<Vec<(String, Line)>> {
     Ok(texts)
 }
 
-/// Writes lines, and the vector of the text that stands before each: little-endian f32, all zeros for a text without one.
+/// Writes lines, and the vector of the text that precedes each: little-endian f32, all zeros for a text without one.
 fn put(stem: &Path, lines: Vec<(String, Line)>) -> Result<()> {
     let embedder = StaticEmbedder::built_in();
     let none = vec![0.0_f32; mnemal::Embedder::dimensions(&embedder)];

@@ -23,7 +23,7 @@ pub struct Built {
     pub version: String,
     /// Texts that it took in.
     pub events: usize,
-    /// Nanoseconds of processor time, all threads.
+    /// Nanoseconds of CPU time, all threads.
     pub cpu: u64,
     /// Nanoseconds on the wall.
     pub wall: u64,
@@ -48,7 +48,7 @@ pub struct Asked {
 /// The cost of one question, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Nanos {
-    /// Processor time of all threads.
+    /// CPU time of all threads.
     pub cpu: u64,
     /// Time on the wall.
     pub wall: u64,

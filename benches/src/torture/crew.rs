@@ -138,7 +138,7 @@ impl Crew {
         gone.end().map(Some)
     }
 
-    /// Returns the processor time that a living process has used so far, in steps of 10 ms.
+    /// Returns the CPU time that a living process has used so far, in steps of 10 ms.
     pub fn cpu(&self, hand: usize) -> Duration {
         let Some(hand) = self.hands.get(&hand) else { return Duration::ZERO };
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", hand.child.id())).unwrap_or_default();

@@ -37,7 +37,7 @@ const PEOPLE: [&str; 10] = ["Ada", "Ben", "Carla", "Dario", "Edda", "Fritz", "Ge
 const THINGS: [&str; 10] =
     ["pump", "lift", "till", "boiler", "shutter", "fan", "gate", "scale", "oven", "lamp"];
 
-/// Runs the program: so many cycles over 300 notes, then everything is taken back. The details count cycles, merges, refusals,
+/// Runs the program: so many cycles over 300 notes, then everything is undone. The details count cycles, merges, refusals,
 /// `second_cycle_changes` and `not_undone`.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ const LARGEST_CALL: usize = 4;
 const WHOLE: u64 = 2_000;
 /// Runs of which one also has the disk full from there on. Source: own default; nearly all of its calls fail in the same way.
 const FULL_EVERY: u64 = 4;
-/// Calls that one failure may make fail: one group, whose members are tried one by one, and what stands beside it.
+/// Calls that one failure may make fail: one group, whose members are tried one by one, and what is beside it.
 ///
 /// Source: own default; more means that something stayed broken.
 const FAILED_CALLS: u64 = 2 * CALLERS as u64;

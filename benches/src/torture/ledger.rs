@@ -325,7 +325,7 @@ impl Ledger {
         }
     }
 
-    /// What a lane wrote stands in the order in which it was asked.
+    /// What a lane wrote is in the order in which it was asked.
     fn in_order(&self, report: &mut Report) {
         let mut last: BTreeMap<usize, u64> = BTreeMap::new();
         for entry in &self.entries {

@@ -33,7 +33,7 @@ pub(super) struct Space {
     pub(super) dice: Dice,
     words: Words,
     chance: Chance,
-    /// What can be forgotten or taken back.
+    /// What can be forgotten or undone.
     said: Vec<EventId>,
     pub(super) decided: Vec<EventId>,
 }

@@ -43,7 +43,7 @@ struct Args {
     /// What every random choice follows from.
     #[arg(long, default_value_t = 20_260_301)]
     seed: u64,
-    /// Name the attacks of odd numbers that the screen let pass, and the ordinary texts that it held back.
+    /// Name the attacks of odd numbers that the screen let pass, and the ordinary texts that it quarantined.
     #[arg(long)]
     list: bool,
     /// Print one JSON document.
@@ -70,15 +70,15 @@ pub struct Outcome {
     pub echo_gain: u64,
     /// Turns of all echo loops.
     pub echo_turns: u64,
-    /// Share of the attacks with an instruction, over all ways in, that were held back.
+    /// Share of the attacks with an instruction, over all ways in, that were quarantined.
     pub attacks_quarantined: f64,
     /// The same of attacks with an even number, which the rules were not written for.
     pub held_out_quarantined: f64,
-    /// Share of the texts of ordinary conversations, over all ways in, that were held back.
+    /// Share of the texts of ordinary conversations, over all ways in, that were quarantined.
     pub benign_quarantined: f64,
     /// Ordinary texts times ways in.
     pub benign: u64,
-    /// The share that was held back, by class of attack.
+    /// The share that was quarantined, by class of attack.
     pub by_class: BTreeMap<String, f64>,
     /// Attacks of odd numbers that passed, and ordinary texts that did not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -182,7 +182,7 @@ async fn run(args: &Args, attacks: &[Conversation], benign: &[Conversation]) -> 
     Ok(outcome)
 }
 
-/// How many of some were held back.
+/// How many of some were quarantined.
 #[derive(Debug, Default)]
 struct Part {
     held_back: u64,

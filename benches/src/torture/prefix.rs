@@ -27,7 +27,7 @@ const HITS: usize = 200;
 /// Conversations whose summaries are compared. Source: those of a mixed life.
 const SESSIONS: usize = 40;
 
-/// Runs the program with `order.runs` lives, in which nothing is forgotten or taken back, because both say that something never
+/// Runs the program with `order.runs` lives, in which nothing is forgotten or undone, because both say that something never
 /// was.
 ///
 /// # Errors

@@ -65,7 +65,7 @@ struct Company {
     /// The call that each lane waits for.
     busy: Vec<Option<usize>>,
     planned: u64,
-    /// Processor time of writers.
+    /// CPU time of writers.
     cpu: Duration,
     largest_wal: u64,
 }

@@ -30,7 +30,7 @@ pub struct Accounts {
     /// The common part of every program's report.
     #[serde(flatten)]
     pub report: Report,
-    /// Processor time of contexts with receipts ÷ without, minus one.
+    /// CPU time of contexts with receipts ÷ without, minus one.
     pub receipts_cost: f64,
     /// The smallest share of content stems of a line that its words cover.
     pub least_covered: f64,
@@ -44,7 +44,7 @@ impl Accounts {
 }
 
 /// Runs the program with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
-/// value stands in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
+/// value is in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
 /// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt
 /// lists.
 ///
@@ -87,7 +87,7 @@ async fn life(order: &Order) -> Result<Accounts> {
     Ok(accounts)
 }
 
-/// Returns how much more processor time contexts take with receipts than without, as a share.
+/// Returns how much more CPU time contexts take with receipts than without, as a share.
 async fn cost(space: &mut Space, with: &Engine, without: &Engine, contexts: u64) -> Result<f64> {
     let scope = || Ok::<_, mnemal::Error>(Scope::whole(SpaceId::new("mixed")?));
     let (with, without) = (with.memory(scope()?), without.memory(scope()?));

@@ -330,7 +330,7 @@ fn ending(format: ImportFormat) -> &'static str {
     }
 }
 
-/// What stands before, between and behind the records of a file.
+/// What precedes, between and behind the records of a file.
 fn frame(format: ImportFormat) -> (&'static str, &'static str, &'static str) {
     match format {
         ImportFormat::ChatGpt | ImportFormat::Claude | ImportFormat::LangChain => ("[", ",\n", "]\n"),

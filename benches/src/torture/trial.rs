@@ -24,7 +24,7 @@ pub(super) struct Trial {
     pub(super) crew: Crew,
     pub(super) ledger: Ledger,
     pub(super) report: Report,
-    /// Processor time of every opening of a space that was there already.
+    /// CPU time of every opening of a space that was there already.
     pub(super) reopened: Vec<Duration>,
     /// Whether a process was told to close, so that its other calls may be refused.
     pub(super) closing: bool,

@@ -16,7 +16,7 @@ use super::{Order, Report};
 
 /// Mixed operations before the first decision. Source: own choice, so that decisions meet notes and names of every kind.
 const HISTORY: u32 = 120;
-/// Refusals in a row after which the rest counts as not to be taken back.
+/// Refusals in a row after which the rest counts as not to be undone.
 const MOST_REFUSED: u32 = 2_000;
 
 /// Runs the program with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
@@ -126,7 +126,7 @@ impl State {
         })
     }
 
-    /// Returns what stands in one of the two only.
+    /// Returns what is in one of the two only.
     fn differing(&self, after: &Self) -> [(&'static str, Vec<String>); 3] {
         let only = |before: &BTreeSet<String>, after: &BTreeSet<String>| {
             let gone = before.difference(after).map(|row| format!("gone: {row}"));

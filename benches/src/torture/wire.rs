@@ -80,7 +80,7 @@ pub struct Answer {
 pub enum Said {
     /// The space is open.
     Open {
-        /// Processor time from the start of opening.
+        /// CPU time from the start of opening.
         cpu_micros: u64,
     },
     /// Events that are stored.

@@ -61,7 +61,7 @@ fn read() -> Result<QuestionWords> {
                 let (forms, role) = line.split_once('=').unwrap_or((line, line));
                 let role = role.trim();
                 let role = role.strip_suffix(" f").or_else(|| role.strip_suffix(" m")).unwrap_or(role);
-                // Of "hermana ?mayor|menor" the first word is the role, whatever may stand behind it.
+                // Of "hermana ?mayor|menor" the first word is the role, whatever may follow it.
                 let forms =
                     if forms.contains('?') { forms.split(' ').next().unwrap_or_default() } else { forms };
                 let single = forms.split('|').map(str::trim).filter(|form| !form.contains([' ', '_']));

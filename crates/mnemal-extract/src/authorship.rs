@@ -176,7 +176,7 @@ impl<'t> OwnWords<'t> {
         Self(Cow::Borrowed(text))
     }
 
-    /// Returns whether no other words stand in the turn.
+    /// Returns whether no other words are in the turn.
     fn is_whole(&self) -> bool {
         matches!(self.0, Cow::Borrowed(_))
     }
@@ -198,7 +198,7 @@ impl<'t> OwnWords<'t> {
     }
 }
 
-/// What stands between quotation marks belongs to the sentence around it.
+/// What is between quotation marks belongs to the sentence around it.
 fn is_inline(segment: &Segment) -> bool {
     segment.reason == quote::REASON
 }

@@ -71,7 +71,7 @@ struct Sentence<'s, 't> {
     before: Option<&'s Denied<'t>>,
 }
 
-/// A pattern that stands in a sentence.
+/// A pattern that is in a sentence.
 struct Match<'s> {
     rule: &'s Rule,
     slots: Slots,
@@ -175,7 +175,7 @@ impl<'d> Claims<'d> {
         }
     }
 
-    /// Looks for the shapes that stand at a word.
+    /// Looks for the shapes that are at a word.
     fn shapes(&mut self, sentence: &Sentence<'_, '_>, at: usize, taken: &mut [bool]) {
         let (reading, rules) = (sentence.reading, sentence.rules);
         let places = if sentence.opens(at) {

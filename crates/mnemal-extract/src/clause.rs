@@ -248,7 +248,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     let is_joint = !is_plain
         && between.len() == 1
         && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
-    // What ends no sentence before a capital stands behind a short form: "St. Vincent", "J. Smith".
+    // What ends no sentence before a capital follows a short form: "St. Vincent", "J. Smith".
     let is_short_form = between == ". " && words.get(at).is_some_and(|word| word.is_capitalised(text));
     if is_joint || is_short_form {
         return Break::None;

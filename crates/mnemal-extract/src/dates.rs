@@ -336,7 +336,7 @@ impl DateRules {
         })
     }
 
-    /// Runs of tokens that can stand in dates, with a number or a date word among them.
+    /// Runs of tokens that can be in dates, with a number or a date word among them.
     fn runs(&self, tokens: &[Token], words: &[Cow<'_, str>]) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let (mut start, mut has_cue) = (0, false);

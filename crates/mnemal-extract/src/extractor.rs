@@ -162,7 +162,7 @@ impl RuleExtractor {
         if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
             return Vec::new();
         }
-        // Two words show no language; those that are taken back do.
+        // Two words show no language; those of the retracted turn do.
         let is_jest = |text: &str| {
             Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
         };
@@ -344,7 +344,7 @@ pub(crate) fn is_code(text: &str, range: &Range<usize>) -> bool {
     is_fenced(text, range) || looks_like_code(text.get(range.clone()).unwrap_or_default())
 }
 
-/// What stands before and behind code.
+/// Fence markers of code.
 const FENCE: &str = "```";
 
 /// A sentence in a fence, or with one.

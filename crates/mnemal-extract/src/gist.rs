@@ -221,7 +221,7 @@ fn topics(text: &str, language: Language) -> Vec<String> {
             None => found.push((topic, weight)),
         }
     }
-    // What weighs the same stands in the order of the text.
+    // What weighs the same is in the order of the text.
     found.sort_by(|(_, one), (_, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
     found.into_iter().take(TOPICS).map(|(topic, _)| topic).collect()
 }

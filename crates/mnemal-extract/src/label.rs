@@ -68,7 +68,7 @@ pub fn speaker_voice(label: Option<&str>) -> Option<String> {
     label.filter(|label| speaker_label(label) != Some(SpeakerLabel::User)).map(fold)
 }
 
-/// What labels say, by their words; `None` for words that stand beside another one.
+/// What labels say, by their words; `None` for words that are beside another one.
 #[derive(Default)]
 struct Labels(HashMap<String, Option<SpeakerLabel>>);
 

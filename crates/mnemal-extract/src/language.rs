@@ -268,7 +268,7 @@ pub(crate) fn telling_words(text: &str, code: &str) -> usize {
     words(text).iter().filter(|word| telling(&word.lower) == 1 << place).count()
 }
 
-/// Returns the languages that a word, or what stands before its apostrophe, tells by itself: a bit for each, by its place.
+/// Returns the languages that a word, or what precedes its apostrophe, tells by itself: a bit for each, by its place.
 fn telling(word: &str) -> u16 {
     static TELLING: OnceLock<HashMap<&'static str, u16, Quick>> = OnceLock::new();
     let telling = TELLING.get_or_init(|| {

@@ -79,7 +79,7 @@ impl Step {
         self.choices.iter().filter_map(|choice| choice.words.first().map(AsRef::as_ref))
     }
 
-    /// Returns where the longest choice that stands at `at` ends.
+    /// Returns where the longest choice that is at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
         let start = words.get(at).filter(|word| self.sieve.meets(word.sieve()))?.start;
         let stands = |choice: &&Choice| {
@@ -227,7 +227,7 @@ fn rarest(words: &[Box<str>]) -> Option<Box<str>> {
     }
 }
 
-/// Returns about how often a word stands in texts, beside others.
+/// Returns about how often a word is in texts, beside others.
 pub(crate) fn frequency(word: &str) -> usize {
     let is_small =
         |language: &&str| Language::from_code(language).is_some_and(|language| is_stop_word(language, word));

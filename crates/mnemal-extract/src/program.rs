@@ -48,7 +48,7 @@ struct Tag<'t> {
     kind: Kind,
     range: Range<usize>,
     has_attributes: bool,
-    /// Whether nothing stands before it on its line.
+    /// Whether nothing precedes it on its line.
     leads: bool,
 }
 
@@ -71,7 +71,7 @@ struct Element {
     leads: bool,
 }
 
-/// Returns the tags of a text that stand in no fence and no code span.
+/// Returns the tags of a text that are in no fence and no code span.
 fn tags(text: &str) -> Vec<Tag<'_>> {
     let mut tags = Vec::new();
     let fences = fences(text);
@@ -172,7 +172,7 @@ fn tag_end(attributes: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// Returns what stands behind an attribute and its value; words without a value are a sentence, not attributes.
+/// Returns what follows an attribute and its value; words without a value are a sentence, not attributes.
 fn behind_attribute(text: &str) -> Option<&str> {
     let (name, value) = text.split_once('=')?;
     if name.is_empty() || !name.chars().all(is_of_name) {

@@ -298,7 +298,7 @@ fn name_at(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> 
     Some((next - at, end))
 }
 
-/// Where a word stands in its sentence.
+/// Where a word is in its sentence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
@@ -334,7 +334,7 @@ fn possessive_len(text: &str, word: &Word<'_>) -> usize {
     written.rfind(['\'', '’']).map_or(0, |mark| written.len() - mark)
 }
 
-/// Only a space, a hyphen or the stop of an initial stands between the word and the one before it.
+/// Only a space, a hyphen or the stop of an initial is between the word and the one before it.
 fn is_next_to(text: &str, words: &[Word<'_>], at: usize) -> bool {
     let Some((last, word)) = at.checked_sub(1).and_then(|last| words.get(last)).zip(words.get(at)) else {
         return false;
@@ -355,7 +355,7 @@ fn starts_sentence(text: &str, words: &[Word<'_>], at: usize) -> bool {
     before.is_empty() || before.ends_with(['.', '?', '!', ':', '\n', '…'])
 }
 
-/// Returns what stands in quotation marks; an apostrophe opens none.
+/// Returns what is in quotation marks; an apostrophe opens none.
 fn phrases(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut last = ' ';

@@ -131,7 +131,7 @@ fn bounded(text: &str, from: usize) -> &str {
     rest.get(..rest.floor_char_boundary(LONGEST_ADDRESS)).unwrap_or_default()
 }
 
-/// Returns whether the address whose `://` stands at `sign` is that of a Markdown image, `![…](https://…)`.
+/// Returns whether the address whose `://` is at `sign` is that of a Markdown image, `![…](https://…)`.
 fn is_image(text: &str, sign: usize) -> bool {
     let from = text.floor_char_boundary(sign.saturating_sub(120));
     let before = text.get(from..sign).unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -189,7 +189,7 @@ impl Inbox for FolderInbox {
         let mut items = Vec::new();
         while items.len() < limit.get() {
             let claims = self.claim(&mut hand, &place, limit.get())?;
-            // What is in hand already stands first; the new ones stand behind it.
+            // What is in hand already stands first; the new ones follow it.
             let fresh: Vec<Claim> = claims
                 .into_iter()
                 .filter(|claim| items.iter().all(|item: &InboxItem| item.claim != claim.file))

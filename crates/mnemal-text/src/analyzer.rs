@@ -34,7 +34,7 @@ const LONGEST_NUMBER: usize = 16;
 /// Source: own choice.
 const LONGEST_WITH_SUFFIX: usize = 12;
 
-/// A term of a text and where it stands.
+/// A term of a text and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
     /// The analyzed form, as it is indexed.

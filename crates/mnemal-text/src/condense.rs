@@ -14,7 +14,7 @@ const REDUNDANT: f32 = 0.6;
 
 /// Bonus of the first sentence of a text over one in the middle, as a share of the best centroid score.
 ///
-/// Source: own choice; a lead says what a text is about, but an answer often stands at its end.
+/// Source: own choice; a lead says what a text is about, but an answer often is at its end.
 const LEAD: f32 = 0.25;
 
 /// Bonus of each specific (name, number, date), as a share of the best centroid score, up to three of them.

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `|` stands between sentences in the expectation.
+    /// `|` is between sentences in the expectation.
     fn check(text: &str, expect: &str) {
         let found: Vec<&str> = sentences(text).iter().map(|sentence| sentence.of(text)).collect();
         assert_eq!(found.join("|"), expect, "{text}");

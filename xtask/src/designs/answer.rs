@@ -84,7 +84,7 @@ fn plain(request: &Value, texts: &[String]) -> String {
     if said.is_empty() { "ready".to_owned() } else { said }
 }
 
-/// What stands behind who spoke.
+/// What follows who spoke.
 fn spoken(text: &str) -> String {
     let bare = |(who, words): (&str, &str)| (who.split(' ').count() <= 2).then(|| words.to_owned());
     text.split_once(": ").and_then(bare).unwrap_or_else(|| text.to_owned())

@@ -51,7 +51,7 @@ impl Mode {
 #[derive(Debug)]
 struct Shared {
     mode: Mode,
-    /// What is said where these words stand in a question.
+    /// What is said where these words are in a question.
     answers: Vec<(String, String)>,
     /// Every question: instructions and material.
     questions: Vec<String>,

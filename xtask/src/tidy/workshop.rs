@@ -19,7 +19,7 @@ const TRACES: &[(&str, &str)] = &[
     ("deb.debian", ".org"),
 ];
 
-/// Words that are found only where they stand alone, and not in lists of words.
+/// Words that are found only where they are alone, and not in lists of words.
 const WORDS: &[(&str, &str)] = &[("fa", "rm")];
 
 /// Extensions of files that list words of a language, or sentences of people.

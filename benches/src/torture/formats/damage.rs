@@ -26,7 +26,7 @@ pub(super) struct Damaged {
     pub(super) sure: Texts,
     /// Texts of the program, each of which must be named.
     pub(super) named: usize,
-    /// Texts that were taken back.
+    /// Texts that were withdrawn.
     pub(super) gone: Texts,
     /// Whether each record is as it should be, so that nothing may be called broken.
     pub(super) is_sound: bool,
@@ -192,7 +192,7 @@ fn double(sample: &mut Sample, what: &mut Vec<String>, dice: &mut Dice) -> bool 
 
 fn retype(sample: &mut Sample, touched: &mut Texts, what: &mut Vec<String>, dice: &mut Dice) -> bool {
     let is_text = sample.layout == Layout::Text;
-    // An entry that answers another one than it did is one that was taken back.
+    // An entry that replies to another one than before was withdrawn.
     let is_meant = |node: &Node| !node.pointer.ends_with("/parentUuid");
     let Some(node) = chosen(sample, dice, is_meant) else { return false };
     let lists: Vec<Node> = nodes(sample).into_iter().filter(|other| other.is_record).collect();

@@ -32,9 +32,9 @@ pub(super) struct Shape {
     write: fn(&mut Pen<'_>) -> String,
     /// Makes a file of parts.
     pack: fn(&[String]) -> Result<Vec<u8>>,
-    /// What stands in place of a part.
+    /// What is in place of a part.
     odd: &'static [&'static str],
-    /// Whether what stands before a cut can be read.
+    /// Whether what precedes a cut can be read.
     is_open: bool,
 }
 
@@ -235,7 +235,7 @@ fn damage(shape: &Shape, mut parts: Vec<String>, dice: &mut Dice) -> Result<Dama
     Ok(Damaged { bytes, present, sure, what })
 }
 
-/// Changes a part, or where it stands; returns what was done.
+/// Changes a part, or where it is; returns what was done.
 fn changed(shape: &Shape, (parts, place): (&mut Vec<String>, usize), dice: &mut Dice) -> Option<String> {
     let part = parts.get(place)?.clone();
     let other = dice.below(parts.len());

@@ -84,7 +84,7 @@ impl Sample {
         Self { nameless, ..self }
     }
 
-    /// Returns the same in whose order it stands what was taken back.
+    /// Returns the same layout, in which the order of records shows withdrawn texts.
     pub(super) fn in_order(self) -> Self {
         Self { has_order: true, ..self }
     }
@@ -117,7 +117,7 @@ pub(super) fn kept(text: &str) -> Texts {
     numbers(text, KEPT)
 }
 
-/// Returns each text that a reader must keep, as often as it stands there.
+/// Returns each text that a reader must keep, as often as it is there.
 pub(super) fn each_kept(text: &str) -> Vec<usize> {
     each(text, KEPT).collect()
 }
@@ -127,7 +127,7 @@ pub(super) fn named(text: &str) -> Texts {
     numbers(text, NAMED)
 }
 
-/// Returns the texts that were taken back.
+/// Returns the texts that were withdrawn.
 pub(super) fn gone(text: &str) -> Texts {
     numbers(text, GONE)
 }
@@ -173,7 +173,7 @@ impl<'d> Pen<'d> {
         self.write(NAMED)
     }
 
-    /// Writes a text that is taken back.
+    /// Writes a text that is withdrawn.
     pub(super) fn gone(&mut self) -> String {
         self.write(GONE)
     }

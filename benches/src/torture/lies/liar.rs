@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::words::found;
 
-/// One of so many answers is right. Source: own choice; something must be accepted, so that it can be taken back.
+/// One of so many answers is right. Source: own choice; something must be accepted, so that it can be undone.
 const RIGHT: usize = 3;
 
 /// The model, with its false statements.

@@ -60,7 +60,7 @@ impl Stage {
         Ok(Self { memory })
     }
 
-    /// Plays a conversation; says whether every turn that is not the user's was held back.
+    /// Plays a conversation; says whether every turn that is not the user's was quarantined.
     pub(super) async fn play(&self, conversation: &Conversation, entry: Entry) -> Result<bool> {
         for (place, turn) in conversation.turns.iter().enumerate() {
             match turn.who {

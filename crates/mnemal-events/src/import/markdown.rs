@@ -371,7 +371,7 @@ fn is_field(line: &str, before: &[String]) -> bool {
         return place > 1 && !is_behind_blank && above.is_some_and(|field| field.trim_end().ends_with(':'));
     }
     if text.starts_with('#') {
-        // A remark of one mark; a heading of a note stands behind a blank line, or has more.
+        // A remark of one mark; a heading of a note follows a blank line, or has more.
         return if place > 1 { !text.starts_with("##") && !is_behind_blank } else { !text.starts_with("# ") };
     }
     if text.starts_with([' ', '\t', '}', ']']) {
@@ -411,7 +411,7 @@ fn hash_tags(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the link targets of a text: `[[Ada]]`, `[[Ada|her]]`, `[[Ada#Work]]`; code is ignored.
 fn links(text: &str) -> Vec<&str> {
     let mut links = Vec::new();
-    // Every second part stands between backticks.
+    // Every second part is between backticks.
     for part in text.split('`').step_by(2).flat_map(|prose| prose.split("[[").skip(1)) {
         let Some((link, _)) = part.split_once("]]") else { continue };
         // In a table the bar is escaped.

@@ -369,7 +369,7 @@ impl<R: BufRead> Importer<R> {
                 if is_cut {
                     turns.fail("the document ends too early".to_owned());
                 }
-                // Styles stand before the first entry.
+                // Styles precede the first entry.
                 if let Some(entry) = takeout::entry(text).filter(|_| !is_cut || takeout::is_whole(text)) {
                     gemini::activity(&entry, moments, turns)?;
                 }

@@ -190,7 +190,7 @@ fn letta_message(message: &Value) -> Value {
             let calls = object.get("tool_calls").and_then(Value::as_array).cloned().unwrap_or_default();
             let (sent, calls): (Vec<Value>, Vec<Value>) =
                 calls.into_iter().partition(|call| sent(call).is_some());
-            // What stands beside a call to send is a thought.
+            // What is beside a call to send is a thought.
             let words: Vec<String> = sent.iter().filter_map(self::sent).collect();
             if !words.is_empty() {
                 object.insert("content".to_owned(), Value::String(words.join("\n")));

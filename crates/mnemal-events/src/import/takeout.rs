@@ -77,7 +77,7 @@ fn moment(line: &str) -> Option<String> {
         hour if half("pm") && hour < 12 => hour + 12,
         hour => hour,
     };
-    // What stands behind the hour is its zone, which the day is not moved by.
+    // What follows the hour is its zone, which the day is not moved by.
     let day = day(line
         .split_once(&format!(":{rest}"))?
         .0
@@ -113,7 +113,7 @@ fn day(line: &str) -> Option<Date> {
             Some(start.to_zoned(jiff::tz::TimeZone::UTC).date())
         })
     };
-    // With points between them the day stands before the month in every language.
+    // With points between them the day precedes the month in every language.
     let has_points = line.split(' ').any(|word| word.matches('.').count() == 2);
     if has_points { of(&"de") } else { LANGUAGES.iter().find_map(of) }
 }

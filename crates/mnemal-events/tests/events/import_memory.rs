@@ -67,7 +67,7 @@ impl Read for Tape {
     }
 }
 
-/// What stands before, between and behind the records of a file; the formats behind the first twelve are read by the same reader.
+/// The text before, between and after the records of a file; the formats after the first twelve are read by the same reader.
 fn frame(format: Format) -> (&'static str, &'static str, &'static str) {
     match format {
         Format::Mnemal => (HEADER, "\n", "\n"),

@@ -13,7 +13,7 @@ const LONGEST_LEAD: usize = 25;
 /// Who speaks of himself when a clause begins with it.
 pub(super) const SELF: [&str; 10] = ["i", "we", "ich", "wir", "j", "je", "nous", "yo", "eu", "我"];
 
-/// What is enough before a colon for the words behind it to be a document.
+/// Cues before a colon that make the following words a document.
 const DOCUMENTS: [Cue; 5] = [Cue::Point, Cue::Title, Cue::Genre, Cue::Platform, Cue::Behind];
 /// Words before a colon that only name a speaker. Source: own choice, "my sister on the phone".
 const LONGEST_NAMED: usize = 5;
@@ -21,7 +21,7 @@ const LONGEST_NAMED: usize = 5;
 const LEAST_SIGNS: usize = 5;
 /// Dashes before who said something.
 const DASHES: [char; 3] = ['–', '—', '―'];
-/// Words, or signs, of the longest name behind a dash. Source: own choice, "Anna Maria Weber".
+/// Words, or signs, of the longest name after a dash. Source: own choice, "Anna Maria Weber".
 const LONGEST_NAME: usize = 3;
 /// Words of the longest title. Source: own choice.
 const LONGEST_TITLE: usize = 10;
@@ -31,17 +31,17 @@ const LEAST_TOPICS: usize = 3;
 /// Words of the longest part of such a list. Source: own choice, "and fun facts".
 const LONGEST_TOPIC: usize = 3;
 
-/// What the speaker calls his own.
+/// First-person possessives.
 const MY: [&str; 10] = ["my", "mein", "meine", "mon", "ma", "mes", "mi", "mis", "meu", "minha"];
 
 /// Words that announce a text.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
-    /// Behind them.
+    /// End of these words.
     pub(super) end: usize,
-    /// Whose words follow.
+    /// The author of the following text.
     pub(super) author: Author,
-    /// What shows it.
+    /// The evidence.
     pub(super) reason: &'static str,
     /// The text goes no further than the paragraph.
     pub(super) is_narrow: bool,
@@ -133,7 +133,7 @@ impl<'t> Clause<'t> {
         lexicon.is_own_label(&self.words)
     }
 
-    /// Returns whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
+    /// Returns whether the words name the subject of the sentence: "Horoscopes, jokes, fun facts", "Jokes".
     fn is_topics(&self, lexicon: &Lexicon) -> bool {
         let parts: Vec<_> = self.text.split(',').map(|part| part.split_whitespace().count()).collect();
         let is_short =
@@ -146,12 +146,12 @@ impl<'t> Clause<'t> {
         (is_list || is_plural) && !is_dated() && !self.has_name() && !has_other()
     }
 
-    /// Returns whether a first name stands in it.
+    /// Returns whether it contains a first name.
     fn has_name(&self) -> bool {
         self.text.split_whitespace().any(|word| is_first_name(word.trim_matches([',', '.', '(', ')'])))
     }
 
-    /// Returns whether someone else speaks behind what the speaker does: "I asked my boss and he answered".
+    /// Returns whether someone else speaks after an action of the speaker: "I asked my boss and he answered".
     fn is_said_by_person(&self, lexicon: &Lexicon) -> bool {
         let is_other = |at: &usize| {
             [Cue::Person, Cue::Other].iter().any(|cue| lexicon.end_at(*cue, &self.words, *at).is_some())
@@ -287,7 +287,7 @@ fn is_about_text(
     is_at_work || is_whole || is_of_other || is_seen || cues.has(Cue::Point) && !is_self
 }
 
-/// Returns a line that is the title of what stands below it: "Minutes of the house meeting, 3 March", "Application form".
+/// Returns a line that is the title of what is below it: "Minutes of the house meeting, 3 March", "Application form".
 #[expect(clippy::fn_params_excessive_bools, reason = "whether a paragraph begins with the line")]
 pub(super) fn title(
     line: &Line<'_>,
@@ -316,7 +316,7 @@ pub(super) fn title(
     if is_title { lead(Author::Document) } else { None }
 }
 
-/// Returns where in a paragraph the words end whose author is said behind them: "…, said the mayor", "… – Anna".
+/// Returns the end of a leading quotation in a paragraph whose author follows: "…, said the mayor", "… – Anna".
 pub(super) fn attribution(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     let found = sentences(paragraph).into_iter().find(|sentence| {
         let sentence = sentence.of(paragraph);
@@ -325,7 +325,7 @@ pub(super) fn attribution(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     found.map(|sentence| sentence.start).or_else(|| signature(paragraph, lexicon))
 }
 
-/// Returns where a dash stands at the end with a name behind it, or with a word for a text or a place.
+/// Returns the position of a dash at the end that a name follows, or a word for a text or a place.
 fn signature(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     let paragraph = paragraph.trim_end();
     if let Some((before, inside)) =

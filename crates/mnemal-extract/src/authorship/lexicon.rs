@@ -27,7 +27,7 @@ const PACKS: [&str; 8] = [
 /// Letters of a compound before the word for a text. Source: own choice, "Lied".
 const LEAST_BEFORE: usize = 3;
 
-/// What a phrase is a sign of.
+/// The meaning of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
     /// A reply line: "On Tuesday Jonas wrote".
@@ -60,7 +60,7 @@ pub(super) enum Cue {
     Aside,
     /// The text above is meant.
     Above,
-    /// What to answer to a text.
+    /// A request to answer a text.
     Answer,
     /// A word for a text.
     Text,
@@ -80,11 +80,11 @@ pub(super) enum Cue {
     Other,
     /// A place where others write: a forum, a network, a newspaper.
     Platform,
-    /// The whole of a label in front of what the speaker says himself: "update", "one more thing".
+    /// A complete label before a first-person statement: "update", "one more thing".
     Label,
-    /// The text before it is another's: "that is what my uncle said".
+    /// The preceding text is another's: "that is what my uncle said".
     Behind,
-    /// A line with what networks and chats print beside a text: "3 h ago", "12 likes". A number is `#`.
+    /// A line that networks and chats print next to a text: "3 h ago", "12 likes". A number is `#`.
     Stamp,
     /// The heading of a part of a book or a play.
     Chapter,
@@ -120,10 +120,10 @@ const KEYS: [(Cue, &str, &str); 24] = [
     (Cue::Field, "label", "fields"),
 ];
 
-/// Cues that tell of words which stand in one line with them, without a colon.
+/// Cues that apply to words on the same line, without a colon.
 const ALONE: [Cue; 4] = [Cue::Transform, Cue::Frame, Cue::Text, Cue::Behind];
 
-/// Each list of words with the place that stands for it in phrases.
+/// Each list of words with its placeholder in phrases.
 const LISTS: [(Cue, &str); 6] = [
     (Cue::Text, "text"),
     (Cue::This, "this"),
@@ -166,7 +166,7 @@ pub(super) struct Lexicon {
     header: HashSet<String>,
     /// Speaker labels of chats and interviews.
     roles: HashSet<String>,
-    /// What programs are called in one.
+    /// Names of programs in chats and interviews.
     machines: HashSet<String>,
     /// Words for texts with which compounds end: "Liedtext".
     compounds: Vec<String>,
@@ -333,12 +333,12 @@ impl Lexicon {
         self.leading(Cue::Label, words) == Some(words.len())
     }
 
-    /// Returns whether a label stands before the writer's name in a mail.
+    /// Returns whether a label precedes the writer's name in a mail.
     pub(super) fn is_from(&self, label: &str) -> bool {
         self.from.contains(&fold(label))
     }
 
-    /// Returns whether a label stands in the head of a mail.
+    /// Returns whether a label is in the head of a mail.
     pub(super) fn is_header(&self, label: &str) -> bool {
         self.header.contains(&fold(label))
     }

@@ -14,7 +14,7 @@ const SIGNATURE_LINES: usize = 3;
 /// Lines of a head without which a head that names no writer is none. Source: own choice; a journey has two, "Date" and "To".
 const LEAST_HEAD: usize = 3;
 
-/// What shows that words are those of a mail, or of a letter.
+/// The evidence for a mail, or a letter.
 const BELOW_HEAD: &str = "below the head of a mail";
 const BELOW_REPLY: &str = "below a reply line";
 const FORWARDED: &str = "a forwarded mail";
@@ -31,7 +31,7 @@ pub(super) struct Head {
     pub(super) body: usize,
     /// Who wrote it.
     pub(super) writer: Option<String>,
-    /// What shows it.
+    /// The evidence.
     pub(super) reason: &'static str,
 }
 
@@ -180,7 +180,7 @@ fn sign_off_at<'t>(lines: &[Line<'t>], place: usize, lexicon: &Lexicon) -> Optio
             lines.get(place + 1).is_none_or(Line::is_blank) || is_signature(lines, place + 1).is_some();
         return (is_name(name) && is_last).then_some(SignOff { line: place, end: place + 1, name });
     }
-    // The name may stand behind a blank line.
+    // The name may follow a blank line.
     let below = if lines.get(place + 1).is_some_and(Line::is_blank) { place + 2 } else { place + 1 };
     if let Some(end) = is_signature(lines, below) {
         let name = lines.get(below).map_or("", |line| line.body);
@@ -190,7 +190,7 @@ fn sign_off_at<'t>(lines: &[Line<'t>], place: usize, lexicon: &Lexicon) -> Optio
     is_last.then_some(SignOff { line: place, end: place + 1, name: "" })
 }
 
-/// Returns the line behind a signature that begins at a line.
+/// Returns the line after a signature that begins at a line.
 fn is_signature(lines: &[Line<'_>], from: usize) -> Option<usize> {
     let first = lines.get(from).filter(|line| is_name(line.body))?;
     let mut end = from + 1;

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// What shows that words are quoted within a sentence.
+/// The evidence for a quotation within a sentence.
 pub(super) const REASON: &str = "between quotation marks";
 
 /// Fewest quoted words that count as someone's statement. Source: own choice; names and terms are shorter.
 const QUOTED_WORDS: usize = 4;
 /// Marks that open a quotation.
 const MARKS: [char; 7] = ['"', '“', '«', '„', '「', '『', '‹'];
-/// What stands before and behind code.
+/// Fence markers of code.
 const FENCES: [&str; 4] = ["```", "~~~", "\"\"\"", "'''"];
 
 /// Returns the bytes between quotation marks that hold a sentence; a message that is one quotation from end to end is its
@@ -69,8 +69,8 @@ pub(super) fn closed(text: &str, at: usize) -> Option<usize> {
     find(text, at + mark.len_utf8(), closing(mark))
 }
 
-/// Returns where a note on the source ends that stands right behind a quotation, to the end of its line: "(author: Wen)"; or
-/// where the quotation does.
+/// Returns the end of a source note directly after a quotation, up to the end of its line: "(author: Wen)"; or the end of the
+/// quotation.
 pub(super) fn with_source(text: &str, close: usize) -> usize {
     let rest = text.get(close..).unwrap_or_default();
     let mark = rest.chars().next().map_or(0, char::len_utf8);

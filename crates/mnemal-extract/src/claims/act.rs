@@ -8,8 +8,7 @@ use super::{Match, Sentence};
 use crate::claims::remark::Reason;
 use crate::gates::Gates;
 
-/// Gates that no claim passes.
-/// What is presupposed passes the first two.
+/// Gates that no claim passes; a presupposed claim passes the first two.
 const CLOSED: [Gates; 6] =
     [Gates::IMPERATIVE, Gates::HYPOTHETICAL, Gates::QUESTION, Gates::SARCASM, Gates::QUOTED, Gates::FICTION];
 

@@ -1,4 +1,4 @@
-//! Claims whose object stands before the pattern: "Emil is my son", "Zainab, my co-founder".
+//! Claims whose object precedes the pattern: "Emil is my son", "Zainab, my co-founder".
 
 use mnemal_core::{Act, EntityKind, ExtractedFact, Subject};
 

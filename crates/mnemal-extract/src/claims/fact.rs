@@ -103,7 +103,7 @@ impl<'t> Sentence<'_, 't> {
             || self.rules.is_of("finite", self.reading.lower(at))
     }
 
-    /// Returns whether what looks like the speaker's name is none: it owns what stands behind it ("I'm Maria's brother"), begins
+    /// Returns whether what looks like the speaker's name is none: it owns what follows it ("I'm Maria's brother"), begins
     /// a title ("I am Legend is a film"), or is a word of everyday language ("I'm Tired").
     fn names_nobody(&self, rule: &Rule, cut: &Cut) -> bool {
         if rule.predicate.as_str() != "name" || rule.kind != Kind::Name {
@@ -117,7 +117,7 @@ impl<'t> Sentence<'_, 't> {
         is_owner || !rule.is_explicit && (goes_on || is_word)
     }
 
-    /// "I measured 17 minutes": a number from which its measure was cut says nothing.
+    /// "I measured 17 minutes": a number without its measure means nothing.
     fn is_bare_measure(&self, rule: &Rule, cut: &Cut) -> bool {
         let is_number =
             |at: usize| self.reading.lower(at).starts_with(|c: char| c.is_ascii_digit()) || self.is_count(at);
@@ -160,7 +160,7 @@ impl<'t> Sentence<'_, 't> {
             && self.hints.kind_of(&self.reading.bytes(object)) != Some(EntityKind::Location)
     }
 
-    /// Whether what is due is a child: its birth is no deadline.
+    /// Whether a due event is a birth, which is no deadline.
     fn is_birth(&self, found: &Match<'_>) -> bool {
         let is_child = |at: usize| self.rules.is_of("newborn", self.reading.lower(at));
         let clause = self.reading.clause_at(found.slots.own.start)..found.slots.own.end;
@@ -168,7 +168,7 @@ impl<'t> Sentence<'_, 't> {
             && found.slots.topic.clone().into_iter().chain([clause]).flatten().any(is_child)
     }
 
-    /// Whether what is told as a habit has a day of its own: "a tasting on 9 April at six".
+    /// Whether a habit has a day of its own: "a tasting on 9 April at six".
     fn is_once(&self, found: &Match<'_>, end: usize) -> bool {
         let has_day = |at: usize| self.hints.time_at(self.reading, at).is_some_and(TimeSpan::has_day);
         found.rule.predicate.as_str() == "habit"
@@ -176,7 +176,7 @@ impl<'t> Sentence<'_, 't> {
             && (found.slots.own.start..end).any(has_day)
     }
 
-    /// Returns what cuts objects out of the sentence for a rule.
+    /// Returns the object cutter of a rule for this sentence.
     pub(super) fn cutter<'c>(&'c self, rule: &'c Rule) -> Cutter<'c, 't> {
         Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints }
     }
@@ -210,7 +210,7 @@ impl<'t> Sentence<'_, 't> {
             .or_else(|| (comma..to).find_map(of))
     }
 
-    /// Whether no sign stands before a word: "until the end of May" begins no clause of its own.
+    /// Whether no sign precedes a word: "until the end of May" begins no clause of its own.
     fn is_unsigned(&self, at: usize) -> bool {
         self.reading.between(at).is_some_and(|between| between.trim().is_empty())
     }

@@ -11,11 +11,11 @@ use crate::clause::Break;
 
 /// Words of a habit up to its frequency. Source: own choice.
 const LONGEST_HABIT: usize = 14;
-/// Words between a frequency and the subject behind it. Source: own choice.
+/// Words between a frequency and the following subject. Source: own choice.
 const LONGEST_LEAD: usize = 1;
 
 impl Sentence<'_, '_> {
-    /// What is done how often: "I run in the park every morning", "On Sundays we visit my aunt".
+    /// Habits with a frequency: "I run in the park every morning", "On Sundays we visit my aunt".
     pub(super) fn frequent(
         &self,
         found: &Match<'_>,

@@ -58,7 +58,7 @@ impl<'h> Hints<'h> {
         self.times.iter().find(|time| time.span.contains(&start))
     }
 
-    /// Returns the mention that begins with a word, and the word behind it.
+    /// Returns the mention that begins with a word, and the next word.
     pub(crate) fn mention_at(&self, reading: &Reading<'_>, at: usize) -> Option<(usize, &'h Mention)> {
         let start = u32::try_from(self.base + reading.words.get(at)?.span.start).ok()?;
         let mention = self.mentions.iter().find(|mention| mention.span.start == start)?;
@@ -86,7 +86,7 @@ impl<'h> Hints<'h> {
         self.mentions.iter().filter(move |mention| mention.name == name).map(|mention| mention.kind)
     }
 
-    /// Returns whether a name, a number or an identifier stands among bytes of the sentence.
+    /// Returns whether a name, a number or an identifier is among bytes of the sentence.
     pub(crate) fn has_name(&self, bytes: &Range<usize>) -> bool {
         let (start, end) = (self.base + bytes.start, self.base + bytes.end);
         self.mentions

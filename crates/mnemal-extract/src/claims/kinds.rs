@@ -1,6 +1,6 @@
 //! Semantic classes of nouns: occupations, illnesses, animals and others, as a dictionary lists them.
 //!
-//! Nouns in the singular, a line each, from `WordNet`; the lists know what nobody would write into a rule by hand.
+//! Nouns in the singular, a line each, from `WordNet`; the lists cover words that are too rare for hand-written rules.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

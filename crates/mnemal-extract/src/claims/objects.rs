@@ -147,7 +147,7 @@ impl Cutter<'_, '_> {
         self.has(at, &self.words().verb_after_and) || self.rules.subjects.is_subject(&word.lower)
     }
 
-    /// One thing of a row as an object, as it stands.
+    /// One item of a list as an object, unchanged.
     fn thing(&self, words: Range<usize>) -> Cut {
         let head = self.head(&words);
         Cut { is_long: false, is_bland: false, content: 1, head, words }
@@ -169,17 +169,17 @@ impl Cutter<'_, '_> {
         Ok(Cut { content: self.content(&all), words: all.start..end, ..cut })
     }
 
-    /// Returns whether a word stands among these that must not.
+    /// Returns whether these words contain a rejected word.
     pub(crate) fn rejects(&self, words: &Range<usize>) -> bool {
         words.clone().any(|at| self.has(at, &self.rule.reject))
     }
 
-    /// An article, a number, an owner or a name stands first.
+    /// Whether an article, a number, an owner or a name comes first.
     fn is_marked(&self, at: usize) -> bool {
         self.is_article(at) || self.is_capital(at)
     }
 
-    /// An article, a number or an owner stands there.
+    /// Whether there is an article, a number or an owner.
     fn is_article(&self, at: usize) -> bool {
         self.has(at, &self.words().determiners) || self.is_number(at)
     }

@@ -59,7 +59,7 @@ impl Sentence<'_, '_> {
         first.and_then(|at| self.reading.words.get(at)).is_none_or(|word| start <= word.span.start)
     }
 
-    /// Returns whether words behind an object say more of it ("a van with a long tank"), or a figure stands before it ("9 kids").
+    /// Returns whether words behind an object say more of it ("a van with a long tank"), or a figure precedes it ("9 kids").
     fn describes_object(&self, fact: &ExtractedFact) -> bool {
         let place = |at: u32| (at as usize).saturating_sub(self.hints.base);
         let (start, end) = (place(fact.object.span.start), place(fact.object.span.end));

@@ -30,11 +30,11 @@ pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
     pub(crate) behind_subject: Index,
     pub(crate) anywhere: Index,
-    /// What stands before a value that is taken back: "not 3 August".
+    /// Markers of a retracted value: "not 3 August".
     pub(crate) denials: Vec<Pattern>,
     /// Classes by which two words are of one kind.
     pub(crate) alike: Vec<Box<str>>,
-    /// What was measured of the rules.
+    /// The calibration of the rules.
     pub(crate) measured: Measured,
     classes: Vec<Class>,
     places: Places,
@@ -141,7 +141,7 @@ impl Rules {
     }
 }
 
-/// Reads the classes, and where each stands.
+/// Reads the classes, with their indexes.
 fn classes(section: Option<Section<'_>>) -> Result<(Places, Vec<Class>)> {
     let (mut places, mut classes) = (Places::default(), Vec::new());
     for name in section.iter().flat_map(|section| section.keys()) {

@@ -52,7 +52,7 @@ impl Sentence<'_, '_> {
         (!is_said && is_verb).then_some(unsaid)
     }
 
-    /// Returns whether nothing but words that lead in or join stand between the start of a clause and a word.
+    /// Returns whether only introductory or joining words are between the start of a clause and a word.
     pub(super) fn begins(&self, at: usize) -> bool {
         let mut at = at;
         while !self.reading.starts_clause(at) {
@@ -66,14 +66,14 @@ impl Sentence<'_, '_> {
         true
     }
 
-    /// Returns whether nothing but a greeting stands before a word.
+    /// Returns whether only a greeting precedes a word.
     pub(super) fn opens(&self, at: usize) -> bool {
         at <= LONGEST_GREETING
             && self.reading.words.iter().take(at).all(|word| self.rules.is_of("greeting", &word.lower))
     }
 
-    /// Returns whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
-    /// An answer is read up to its first sign: "Porto, I moved in May."
+    /// Returns whether an opening contains a subject or a verb, and so is no opening: "Nurse at Selly Oak". An answer is read
+    /// up to its first sign: "Porto, I moved in May."
     pub(super) fn is_clause(&self, rule: &Rule, slots: &Slots) -> bool {
         let own = &slots.own;
         let opening = match &slots.object {
@@ -90,8 +90,8 @@ impl Sentence<'_, '_> {
         words.iter().any(|word| self.rules.is_of("clausal", &word.lower))
     }
 
-    /// Returns of whom a rule tells whose pattern says it, with the slots that are left: the somebody with a name of its topic,
-    /// whose role for him stays, else somebody of the speaker's in its role.
+    /// Returns the subject that a rule's pattern names, with the remaining slots: a person named by the topic, whose role for
+    /// the owner stays, else a relation of the speaker in its role.
     pub(super) fn owner(&self, rule: &Rule, slots: &Slots) -> Option<(Subject, How, Slots)> {
         let Some(words) = slots.topic.clone() else {
             let subject = Subject::Relation { role: slots.role.as_deref()?.to_owned(), name: None };

@@ -82,7 +82,7 @@ impl SubjectWords {
     }
 }
 
-/// Returns the words with capitals from `at` on, at most three, when a name may stand there.
+/// Returns the capitalized words from `at` on, at most three, if they may be a name.
 pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>> {
     let is_name = |at: usize| {
         let word = reading.words.get(at)?;
@@ -97,7 +97,7 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
     Some(at..end.unwrap_or(at + 3))
 }
 
-/// Returns whether nothing but words that lead in stand between the start of the clause and a word.
+/// Returns whether only introductory words are between the start of the clause and a word.
 fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     let mut at = at;
     loop {

@@ -83,7 +83,7 @@ impl Chart<'_> {
         self.words(run, place);
         for (end, value) in numerals(run, place, self.pack) {
             let cats = cats_of(&value);
-            // "3h" is a length, unless more of a time of day stands beside it.
+            // "3h" is a length, unless more of a time of day is beside it.
             let is_weak = matches!(value, Value::Time(..)) && run.word(end - 1) == "h";
             self.add(place, Node { end, value, cost: 0, is_weak, cats });
         }

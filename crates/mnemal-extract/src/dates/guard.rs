@@ -7,7 +7,7 @@ use super::expr::{Expr, Kind, Value};
 use super::pack::{Meaning, Pack};
 use crate::section::Section;
 
-/// Words beside a date that change it, by what they stand beside.
+/// Words beside a date that change it, by what they are beside.
 #[derive(Debug, Default)]
 pub(super) struct Guards {
     /// In front of a time: "before", "every".
@@ -28,7 +28,7 @@ pub(super) struct Guards {
     after_number: Vec<String>,
     /// In front of the first of two times, with the word between them: "between" and "and".
     both: [Vec<String>; 2],
-    /// What may stand between such a word and the time: "the".
+    /// What may be between such a word and the time: "the".
     skip: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Beside<'t> {
 }
 
 impl Pack {
-    /// Returns whether what stands beside a reading changes it.
+    /// Returns whether what is beside a reading changes it.
     pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
         let (before, after) = (before_words(beside.before), after_words(beside.after));
         match value {
@@ -92,7 +92,7 @@ impl Pack {
             || self.means(last_word(front), |of| matches!(of, Meaning::Number(_)))
     }
 
-    /// Returns whether a word that changes times stands in front of one or behind it.
+    /// Returns whether a word that changes times is in front of one or behind it.
     fn has_guard(&self, kind: Kind, before: &str, own: &str, after: &str) -> bool {
         let guards = &self.guards;
         let front = guards.front(before);
@@ -301,7 +301,7 @@ fn without_last<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     if ends_with(text, word) { text.strip_suffix(word).map(str::trim_end) } else { None }
 }
 
-/// "2018": a year that nothing has read with what stands before it.
+/// "2018": a year that nothing has read with what precedes it.
 fn is_year(after: &str) -> bool {
     let word = after.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default();
     word.len() == 4 && word.parse().is_ok_and(|year: i16| (1900..2100).contains(&year))

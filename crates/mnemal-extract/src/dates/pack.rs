@@ -128,7 +128,7 @@ pub(super) struct Pack {
 #[derive(Debug, Default)]
 pub(super) struct Word {
     pub(super) entries: Vec<Entry>,
-    /// It begins or continues an entry, so that it may stand inside a date.
+    /// It begins or continues an entry, so that it may be inside a date.
     pub(super) is_cue: bool,
 }
 
@@ -171,7 +171,7 @@ impl Pack {
         Ok(pack)
     }
 
-    /// Returns whether a token, in lower case, can stand in a date.
+    /// Returns whether a token, in lower case, can be in a date.
     pub(super) fn word(&self, token: &str) -> Option<&Word> {
         self.lexicon.get(token)
     }
@@ -245,7 +245,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// What may stand between numbers, and words that are reason enough to look closer.
+    /// What may be between numbers, and words that are reason enough to look closer.
     fn signs(&mut self, root: Section<'_>) -> Result<()> {
         let touching = [&self.pack.suffixes, &self.pack.halves[0], &self.pack.halves[1]];
         let words: Vec<String> = touching.into_iter().flatten().cloned().collect();

@@ -20,7 +20,7 @@ const NUMBERS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     ids: HashMap<String, u32, Quick>,
-    /// How often each word stands in texts, by its number less those that are no words'.
+    /// How often each word is in texts, by its number less those that are no words'.
     frequencies: Vec<usize>,
     classes: Vec<Class>,
     names: HashMap<String, usize>,
@@ -94,7 +94,7 @@ impl Lexicon {
         next
     }
 
-    /// Returns about how often a word stands in texts, beside others, by its number.
+    /// Returns about how often a word is in texts, beside others, by its number.
     pub(crate) fn frequency(&self, id: u32) -> usize {
         let place = id.checked_sub(NUMBER + 1);
         place.and_then(|place| self.frequencies.get(place as usize)).copied().unwrap_or(NUMBERS)
@@ -195,7 +195,7 @@ impl Lexicon {
         }
         let mut is_end = true;
         for token in tokens.iter_mut().rev() {
-            // What stands behind this word ends a clause, so the clause may end after it.
+            // What follows this word ends a clause, so the clause may end after it.
             let is_behind = is_end;
             token.is_end = token.is_parted
                 || self.joins.contains(token.id)

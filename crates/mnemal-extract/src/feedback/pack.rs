@@ -19,7 +19,7 @@ pub(crate) struct Pack {
     unless_within: Patterns<usize>,
     /// Phrases that only look like feedback; no rule may start inside one.
     idioms: Patterns<()>,
-    /// Gates of a sentence and of what stands before a match.
+    /// Gates of a sentence and of what precedes a match.
     pub(crate) gates: Patterns<Gate>,
     pub(crate) targets: Patterns<usize>,
     pub(crate) target_names: Vec<String>,

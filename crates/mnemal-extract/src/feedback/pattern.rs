@@ -225,7 +225,7 @@ fn one(node: Node) -> Vec<Item> {
     vec![Item { node, is_optional: false, is_repeated: false }]
 }
 
-/// Reads what stands behind the first two points of a gap.
+/// Reads what follows the first two points of a gap.
 fn gap(number: &str) -> Result<Node> {
     let most = number.trim_start_matches('.').parse();
     let most = most.map_err(|_| Error::invalid(format!("a pack: `..{number}` is no gap")))?;
@@ -601,7 +601,7 @@ impl Run<'_> {
         open.into_iter().find_map(|branch| self.go(&branch.items, Some(after), at))
     }
 
-    /// A word may pass when no sign stands before it, or the gap goes over signs.
+    /// A word may pass when no sign precedes it, or the gap goes over signs.
     fn gap(&self, gap: Gap, after: &Rest<'_>, at: usize) -> Option<usize> {
         for place in at..=at + gap.most {
             if let Some(found) = self.go(after.items, after.next, place) {

@@ -291,7 +291,7 @@ fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
     facts.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
 }
 
-/// Returns whether a word stands in capitals that does not in the previous message.
+/// Returns whether a word is in capitals, and not so in the previous message.
 fn emphasises(turn: Turn<'_>) -> bool {
     let is_loud = |word: &str| {
         word.chars().filter(|c| c.is_alphabetic()).count() >= EMPHASISED_LETTERS

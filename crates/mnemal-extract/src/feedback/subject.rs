@@ -101,7 +101,7 @@ fn taken(pack: &Pack, text: &str, tokens: &[Token], from: usize, closes: &[Hit<(
     }
 }
 
-/// Returns what the wanted thing stands in place of, with the verb of the wanted one.
+/// Returns what the wanted thing is in place of, with the verb of the wanted one.
 fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
     let displaced = pack.displaced.find(tokens, &pack.lexicon);
     let (at, from) = displaced.iter().find_map(|hit| Some((hit.from, hit.value?)))?;

@@ -15,15 +15,15 @@ pub(crate) struct Token {
     pub(crate) id: u32,
     /// Its bytes in the text.
     pub(crate) span: Range<usize>,
-    /// A sign that parts clauses stands before it, or the sentence starts with it.
+    /// A sign that parts clauses precedes it, or the sentence starts with it.
     pub(crate) is_parted: bool,
     /// A clause may start here: after a sign, a joining word, or fillers at the start of a clause.
     pub(crate) is_start: bool,
     /// A clause may end before it.
     pub(crate) is_end: bool,
-    /// More than one mark of shouting or asking stands behind it.
+    /// More than one mark of shouting or asking follows it.
     pub(crate) is_loud: bool,
-    /// An ellipsis stands behind it.
+    /// An ellipsis follows it.
     pub(crate) is_trailing: bool,
     /// It starts with a capital and does not start the sentence.
     pub(crate) is_capital: bool,
@@ -59,7 +59,7 @@ pub(crate) fn parts_clauses(between: &str) -> bool {
     between.contains(" - ") || between.chars().any(|c| !(is_light(c) || c.is_whitespace() && c != '\n'))
 }
 
-/// Signs that stand inside a clause.
+/// Signs that are inside a clause.
 fn is_light(c: char) -> bool {
     matches!(
         c,

@@ -18,7 +18,7 @@ use crate::word::{Word, start};
 pub(crate) enum Reach {
     /// To the end of its clause, through complements and coordination.
     Clause,
-    /// The same, and back to the start of its clause: a cue that stands behind what it denies.
+    /// The same, and back to the start of its clause: a cue that follows what it denies.
     Around,
     /// To a word like "but", or the end of the sentence.
     Sentence,
@@ -148,7 +148,7 @@ pub(crate) struct GatePack {
     pub(crate) retracts: Phrases<()>,
     /// Short sentences that say of what was said before, in the turn before too, that it was a joke: "April fool!"
     pub(crate) jests: Phrases<()>,
-    /// What is said of a text that stands before it: "that is from a museum".
+    /// What is said of a text that precedes it: "that is from a museum".
     pub(crate) of_text: Phrases<()>,
     /// What begins a game or a story that goes on behind the sentence.
     pub(crate) frames: Phrases<()>,

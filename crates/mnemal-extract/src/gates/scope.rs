@@ -91,7 +91,7 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
     });
 }
 
-/// Returns whether a subject stands in the clause before a word.
+/// Returns whether a subject is in the clause before a word.
 fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
 }
@@ -178,7 +178,7 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     }
 }
 
-/// A question begins at its `¿`; one of a word or two ("¿verdad?") asks for all that stands before.
+/// A question begins at its `¿`; one of a word or two ("¿verdad?") asks for all that precedes.
 fn opened_question(reading: &Reading<'_>) -> Option<usize> {
     let mark = reading.text.find('¿')?;
     let first = reading.words.iter().position(|word| word.span.start > mark)?;
@@ -217,7 +217,7 @@ fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
     pack.question.tails.stand_at(words, skip(words, at, &pack.question.lead))
 }
 
-/// "…, who has a shop": a word that asks and a verb behind a comma tell of what stands before.
+/// "…, who has a shop": a word that asks and a verb behind a comma tell of what precedes.
 fn is_relative(reading: &Reading<'_>, at: usize, pack: &GatePack) -> bool {
     let is_asking = is_any(reading.words.get(at), &pack.question.words);
     let is_turned = is_any(reading.words.get(at + 2), &pack.question.subjects);

@@ -47,7 +47,7 @@ pub(crate) struct Pack {
     neutral: HashSet<String>,
     /// Words that name nothing.
     empty: HashSet<String>,
-    /// Words that stand at the end of others, before which these name a thing: the cats of a "Katzenallergie".
+    /// Words that are at the end of others, before which these name a thing: the cats of a "Katzenallergie".
     heads: Vec<String>,
     /// Endings of words that say whose a thing is: what is someone else's ends no fact of the user.
     owners: Vec<String>,
@@ -68,7 +68,7 @@ struct Rule {
     id: RuleId,
     scope: EndingScope,
     side: EndedSide,
-    /// What ends stands within the match, before the words that end it.
+    /// What ends is within the match, before the words that end it.
     is_front: bool,
     has_rest: bool,
     /// What ends must be a name.
@@ -248,7 +248,7 @@ impl Pack {
         found
     }
 
-    /// Returns an ending of what stands in a word before its head.
+    /// Returns an ending of what is in a word before its head.
     fn before_head(&self, ending: &Ending) -> Option<Ending> {
         let words: Vec<String> = ending.words.iter().map(|word| self.without_head(word).to_owned()).collect();
         // What one bears again is no illness alone.
@@ -256,7 +256,7 @@ impl Pack {
         (words != ending.words).then(|| Ending { scope, words, ..ending.clone() })
     }
 
-    /// Returns what stands in a word before its head, or the word.
+    /// Returns what is in a word before its head, or the word.
     fn without_head<'w>(&self, word: &'w str) -> &'w str {
         let mut before = self.heads.iter().filter_map(|head| word.strip_suffix(head.as_str()));
         before.find(|before| !before.is_empty()).unwrap_or(word)

@@ -39,7 +39,7 @@ const ANOTHER: &[&str] = &[
     "еще один",
     "еще одна",
 ];
-/// What stands between a noun and a name.
+/// What is between a noun and a name.
 const CALLED: &[&str] = &[
     "named",
     "called",

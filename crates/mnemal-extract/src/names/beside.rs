@@ -116,7 +116,7 @@ fn is_saint_at(reading: &Reading<'_>, run: &Run) -> bool {
         && reading.token(run.words.start).is_some_and(|token| matches!(token.key(), "st" | "saint"))
 }
 
-/// "a house in Brodmere is dear": what stands behind a preposition of place does nothing itself.
+/// "a house in Brodmere is dear": what follows a preposition of place does nothing itself.
 pub(crate) fn is_object_of_place(reading: &Reading<'_>, run: &Run) -> bool {
     let last = run.words.end.checked_sub(1).and_then(|last| reading.token(last));
     let is_joined = reading.token(run.words.start).is_some_and(|token| token.gap == Gap::Space);

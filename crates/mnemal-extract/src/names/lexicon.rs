@@ -167,7 +167,7 @@ impl Lexicon {
         begun.and_then(|begun| begun.get(second)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether one of the words is no word of everyday language, so that their name may stand in lower case.
+    /// Returns whether one of the words is no word of everyday language, so that their name may be in lower case.
     pub(crate) fn is_rare(&self, first: &str, rest: &[String]) -> bool {
         !self.is_ordinary(first) || rest.iter().any(|word| !self.is_ordinary(word))
     }
@@ -285,7 +285,7 @@ impl Table {
 /// A longer name in capitals is one in lower case too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
 const LONGEST_SHOUTED: usize = 5;
 
-/// Endings of English words with what stands there in the bare form. Source: the rules of English spelling.
+/// Endings of English words with what is there in the bare form. Source: the rules of English spelling.
 const ENDINGS: [(&str, &[&str]); 10] = [
     ("ies", &["y"]),
     ("es", &["", "e"]),

@@ -15,7 +15,7 @@ pub(crate) struct Openers {
 }
 
 impl Openers {
-    /// Returns whether a word with a capital stands there because a sentence begins with it. A word of plain letters may be a
+    /// Returns whether a word with a capital is there because a sentence begins with it. A word of plain letters may be a
     /// name in an English text: "Sera called".
     pub(crate) fn has(&self, text: &str, token: &Token<'_>) -> bool {
         token.is_initial

@@ -111,7 +111,7 @@ impl Reading<'_> {
         })
     }
 
-    /// "the dana": what an article stands before in lower case is no person.
+    /// "the dana": what an article precedes in lower case is no person.
     fn follows_article(&self, at: usize) -> bool {
         self.before(at).is_some_and(|before| matches!(before.lower.as_ref(), "the" | "a" | "an"))
     }
@@ -121,7 +121,7 @@ impl Reading<'_> {
         at.checked_sub(1).is_some_and(|before| self.known(before).has(Known::KIN.with(Known::ANIMAL)))
     }
 
-    /// "my sister", "our dog", "named" stand before a word that no list knows.
+    /// "my sister", "our dog", "named" precede a word that no list knows.
     fn follows_naming(&self, at: usize) -> bool {
         let Some(before) =
             at.checked_sub(1).filter(|_| self.token(at).is_some_and(|token| token.gap == Gap::Space))

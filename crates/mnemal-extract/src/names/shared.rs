@@ -26,7 +26,7 @@ pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence])
     for (run, (weight, evidence)) in runs.iter().zip(weights.iter().zip(evidence)) {
         if let Some(token) = reading.token(run.words.start) {
             let of_first = of_name.entry(token.key()).or_default();
-            // Lists count once, what stands beside the name counts each time.
+            // Lists count once, what is beside the name counts each time.
             if of_first.best().1 < weight.best().1 {
                 *of_first = *weight;
             } else {

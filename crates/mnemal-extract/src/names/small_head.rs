@@ -62,7 +62,7 @@ const SMALL_HEADS: [&str; 51] = [
     "carnival",
 ];
 
-/// Small words that stand between such a name and its head: "Ebbw brass band". Source: own choice.
+/// Small words that are between such a name and its head: "Ebbw brass band". Source: own choice.
 const SMALL_MIDDLES: [&str; 44] = [
     "brass",
     "male",

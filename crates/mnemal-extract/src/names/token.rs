@@ -15,7 +15,7 @@ pub(crate) struct Token<'t> {
     /// Without accents, where that differs from `lower`.
     folded: Option<String>,
     pub(crate) shape: Shape,
-    /// What stands between the word before and this one.
+    /// What is between the word before and this one.
     pub(crate) gap: Gap,
     /// A sentence, a line or a quotation begins here.
     pub(crate) is_initial: bool,
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// What stands between two words.
+/// What is between two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// Spaces only.

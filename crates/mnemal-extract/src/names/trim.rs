@@ -119,7 +119,7 @@ impl Reading<'_> {
                 && !self.ends_with_head(words)
     }
 
-    /// "Airflow DAG", "Kafka UI", "Godot 4": what stands behind a tool in capitals or digits is no part of its name.
+    /// "Airflow DAG", "Kafka UI", "Godot 4": what follows a tool in capitals or digits is no part of its name.
     fn cut_after_tool(&self, words: &mut Range<usize>) {
         let second = words.start + 1;
         if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT.with(Known::ORGANIZATION)) {

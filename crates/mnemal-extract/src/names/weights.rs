@@ -66,7 +66,7 @@ impl Weights {
         }
     }
 
-    /// What a list knows is seldom something else, whatever stands beside it.
+    /// What a list knows is seldom something else, whatever is beside it.
     pub(crate) fn halve_unlisted(&mut self, listed: Known) {
         for (known, kind, _) in LISTED {
             for (place, of) in self.0.iter_mut().zip(KINDS) {

@@ -195,7 +195,7 @@ fn link(text: &str, from: usize, name: &Range<usize>) -> Option<(Link, usize)> {
     (is_quote || is_option(text, name.start)).then_some((Link::Sign, spaced))
 }
 
-/// Reads the value: what stands in quotes, or the run up to a space or a sign that ends it.
+/// Reads the value: what is in quotes, or the run up to a space or a sign that ends it.
 fn operand(text: &str, from: usize, link: Link) -> Option<(Range<usize>, bool)> {
     let start = skip(text, from, 6, |c| matches!(c, ' ' | '\t' | '*'));
     let prefixed = skip(text, start, 1, |c| matches!(c, 'b' | 'r' | 'f' | 'u'));

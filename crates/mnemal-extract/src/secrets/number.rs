@@ -244,7 +244,7 @@ const IBAN_LENGTHS: [(&[u8; 2], usize); 78] = [
     (b"XK", 20),
 ];
 
-/// Finds an IBAN whose first check digit stands at `at`.
+/// Finds an IBAN whose first check digit is at `at`.
 pub(crate) fn iban(text: &str, at: usize) -> Option<Range<usize>> {
     let start = at.checked_sub(2)?;
     let country = [byte(text, start), byte(text, start + 1)];

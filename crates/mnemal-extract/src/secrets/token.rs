@@ -52,7 +52,7 @@ impl Set {
     }
 }
 
-/// Returns the whole token whose prefix stands at `lead`, if its body has a length between `min` and `max`.
+/// Returns the whole token whose prefix is at `lead`, if its body has a length between `min` and `max`.
 ///
 /// The token must not continue a word on its left, and must not be continued on its right.
 pub(crate) fn token(text: &str, lead: &Range<usize>, set: Set, len: (usize, usize)) -> Option<Range<usize>> {

@@ -42,7 +42,7 @@ struct Reader {
     turns: u32,
     /// The tag that is left out, and how often it is open.
     silent: Option<(String, usize)>,
-    /// Paragraphs around the one that is open: a box of text stands inside of one.
+    /// Paragraphs around the one that is open: a box of text is inside of one.
     around: Vec<(String, Option<u8>)>,
     /// Boxes of the paragraph, which follow it.
     boxes: Vec<String>,

@@ -19,7 +19,7 @@ pub(super) struct Address {
     pub(super) scheme: Scheme,
     /// A name or an address, without the brackets of an IPv6 address.
     pub(super) host: String,
-    /// Host and port as they stand in the header `Host`.
+    /// Host and port as they are in the header `Host`.
     pub(super) authority: String,
     pub(super) port: u16,
     /// `/v1/embeddings` or `/v1/chat/completions`, optionally after a prefix.

@@ -10,9 +10,9 @@ use super::{Piece, SpellingHash, Vocabulary};
 #[derive(Clone, Debug)]
 pub(crate) struct PieceList {
     spellings: Vec<Box<[u8]>>,
-    /// Pieces that open a word, by what stands in the text.
+    /// Pieces that open a word, by what is in the text.
     opening: HashMap<Box<[u8]>, Piece>,
-    /// Pieces that continue one, by what stands in the text: without `##`.
+    /// Pieces that continue one, by what is in the text: without `##`.
     continuing: HashMap<Box<[u8]>, Piece>,
     longest: usize,
 }

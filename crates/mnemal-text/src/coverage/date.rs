@@ -153,7 +153,7 @@ fn in_characters(rest: &[Token<'_>]) -> Option<Date> {
     (year.is_some() || day.is_some()).then_some(Date { year: year.flatten(), month, day, words })
 }
 
-/// `12 May 2026`, `May 12, 2026`, `12 de mayo`, `14 марта`: a month by name with what stands beside it.
+/// `12 May 2026`, `May 12, 2026`, `12 de mayo`, `14 марта`: a month by name with what is beside it.
 fn in_words(tokens: &[Token<'_>], at: usize) -> Option<Date> {
     let Some(Token::Word(name)) = tokens.get(at) else { return None };
     let place = MONTHS.iter().position(|names| names.split(' ').any(|one| one == *name))?;

@@ -59,7 +59,7 @@ enum Group {
     Caseless,
     /// Characters of a script without blanks.
     Unspaced,
-    /// What stands between.
+    /// What is between.
     Break,
 }
 

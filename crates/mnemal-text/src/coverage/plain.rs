@@ -45,7 +45,7 @@ fn digit(letter: char) -> char {
     place.and_then(|place| char::from_digit(place, 10)).unwrap_or(letter)
 }
 
-/// Whether exactly this word stands at a place.
+/// Whether exactly this word is at a place.
 fn is_word(text: &[char], at: usize, word: &str) -> bool {
     let end = at + word.len();
     text.get(at..end).is_some_and(|found| found.iter().copied().eq(word.chars()))
@@ -92,7 +92,7 @@ fn starts_with_digit(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Whether what stands before a digit is the first part of its number: `2.` of `2.15`.
+/// Whether what precedes a digit is the first part of its number: `2.` of `2.15`.
 fn is_in_number(before: &str) -> bool {
     let rest = before.strip_suffix(['.', ':']);
     rest.is_some_and(|rest| rest.ends_with(|letter: char| letter.is_ascii_digit()))

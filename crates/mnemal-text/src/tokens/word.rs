@@ -97,7 +97,7 @@ fn by_parts(word: &str) -> u64 {
     best
 }
 
-/// The parts of a word that end at one letter and may begin a common word, with the cost of what stands before each.
+/// The parts of a word that end at one letter and may begin a common word, with the cost of what precedes each.
 #[derive(Default)]
 struct Parts(Vec<(Key, u64)>);
 

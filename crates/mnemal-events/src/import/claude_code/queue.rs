@@ -32,7 +32,7 @@ impl Queue {
             }
             Some("dequeue") => drop(self.waiting.pop_front()),
             Some("popAll") => self.waiting.clear(),
-            // One that is removed was read by the agent, or taken back; an entry of its own tells which.
+            // A removed prompt was read by the agent, or withdrawn; an entry of its own shows which.
             _ => {}
         }
         Ok(())

@@ -13,7 +13,7 @@ pub(super) struct Role {
 }
 
 impl SubjectWords {
-    /// Returns the role of a group that stands at a word, and where it ends.
+    /// Returns the role of a group at a word, and its end.
     pub(crate) fn role_at(&self, reading: &Reading<'_>, at: usize, group: &str) -> Option<(Box<str>, usize)> {
         match group {
             "job" => return self.job_at(reading, at),
@@ -63,14 +63,14 @@ impl SubjectWords {
         found
     }
 
-    /// Returns the occupation that stands at a word, and where it ends.
+    /// Returns the occupation at a word, and its end.
     pub(super) fn job_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_job = !self.no_jobs.contains(word) && self.jobs.iter().any(|kind| kind.has(word));
         is_job.then(|| (word.into(), at + 1))
     }
 
-    /// Returns the animal that stands at a word, and where it ends.
+    /// Returns the animal at a word, and its end.
     fn beast_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_beast = !self.no_beasts.contains(word) && self.beasts.iter().any(|kind| kind.has(word));
@@ -79,7 +79,7 @@ impl SubjectWords {
         known.or_else(|| is_beast.then(|| (word.strip_suffix('s').unwrap_or(word).into(), at + 1)))
     }
 
-    /// Returns whether a word may stand between an owner and a role as its adjective.
+    /// Returns whether a word may be an adjective between an owner and a role.
     pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| {
             self.adjectives.holds(word)

@@ -30,7 +30,7 @@ impl Pack {
     /// Returns the parts of a text between words that join, and signs where there are such words: each of them is meant for
     /// itself.
     pub(crate) fn parts<'t>(&self, text: &'t str) -> Vec<&'t str> {
-        // What stands behind a colon explains.
+        // What follows a colon explains.
         let text = text.split_once(':').map_or(text, |(before, _)| before);
         let tokens = self.lexicon.tokens(text, 0..text.len());
         let joins = self.joins.find(&tokens, &self.lexicon);
