@@ -330,7 +330,7 @@ fn ending(format: ImportFormat) -> &'static str {
     }
 }
 
-/// What precedes, between and behind the records of a file.
+/// The text before, between and after the records of a file.
 fn frame(format: ImportFormat) -> (&'static str, &'static str, &'static str) {
     match format {
         ImportFormat::ChatGpt | ImportFormat::Claude | ImportFormat::LangChain => ("[", ",\n", "]\n"),

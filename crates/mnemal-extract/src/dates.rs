@@ -260,7 +260,7 @@ impl DateRules {
         found
     }
 
-    /// What is part of something longer that nothing has read is refused.
+    /// A part of a longer, unread expression is refused.
     fn refuse_parts(&self, text: &str, found: &mut [Found]) {
         let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -285,7 +285,7 @@ impl DateRules {
         }
     }
 
-    /// Members of a list say together what one of them says.
+    /// Members of a list share their common part.
     fn share(&self, text: &str, found: &mut [Found]) {
         let lists = |a: &Found, b: &Found| {
             let gap = text.get(a.span.end as usize..b.span.start as usize).unwrap_or_default();

@@ -131,8 +131,8 @@ impl RuleExtractor {
         extraction.facts = claims.facts;
     }
 
-    /// Reads a note that was stored on purpose: what it says of somebody with a name, and of the user where it calls him so or is
-    /// his own. An agent's "I" is not known to be anybody; what documents and imports say is not claimed.
+    /// Reads a note that was stored on purpose: its statements about named entities, and about the user if the note names the
+    /// user or is the user's own. An agent's "I" has no known subject; documents and imports give no claims.
     fn note(&self, event: &Event, said: &NewEvent, extraction: &mut Extraction) {
         if let Some(reason) = not_fit(event, said, Level::Agent) {
             extraction.remarks.push(format!("skipped: {reason}"));

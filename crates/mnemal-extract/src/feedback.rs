@@ -193,7 +193,7 @@ impl<'p> Message<'p> {
         Self { lines, scopes, found }
     }
 
-    /// Returns what the message shows: families of cues, rules that match, and its form.
+    /// Returns the signals of the message: cue families, matching rules, and its form.
     fn shown(&self, pack: &Pack, turn: Turn<'_>) -> Shown {
         let mut shown = pack.score.shown(&pack.lexicon, turn, &self.lines, &self.scopes);
         for found in &self.found {
@@ -205,7 +205,8 @@ impl<'p> Message<'p> {
         shown
     }
 
-    /// Leaves what weighs enough, in the message or in its own sentence, and adds a match for what only the families show.
+    /// Keeps the matches with enough evidence, in the message or in their own sentence, and adds a match for evidence from
+    /// families alone.
     fn weigh(&mut self, pack: &'p Pack, turn: Turn<'_>) {
         let shown = self.shown(pack, turn);
         for class in Class::ALL {

@@ -79,7 +79,7 @@ pub(crate) fn is_everyday_word(word: &str) -> bool {
     known.has(Known::ORDINARY) && !known.has(Known::FIRST.with(Known::SURNAME))
 }
 
-/// Sorts by place and drops what begins inside of another; of two that begin together the first of the list stays.
+/// Sorts by position and drops nested ones; of two with the same start the first of the list stays.
 fn disjoint(found: &mut Vec<(Range<usize>, EntityKind)>) {
     found.sort_by_key(|(range, _)| range.start);
     let mut free = 0;
@@ -203,7 +203,7 @@ fn is_glued(text: &str, token: &Token<'_>) -> bool {
 /// Fewest words of a sentence whose own use of capitals counts. Source: own choice, as few words prove nothing.
 const SHORTEST_SENTENCE: usize = 5;
 
-/// Says for each word how its sentence uses capitals.
+/// Determines for each word how its sentence uses capitals.
 fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> {
     let mut cases = Vec::with_capacity(tokens.len());
     let whole = case(tokens, known, is_taken);
@@ -278,7 +278,7 @@ const LONGEST_TITLE: usize = 7;
 /// How many words before a title a word of `WORK_WORDS` may be. Source: own choice, "a book I have just read called".
 const WORK_REACH: usize = 6;
 
-/// Every word of some length has its capital, and nothing in it speaks: "The Long Furrow", but not "I am late".
+/// Every word of some length is capitalized, and there is no verb: "The Long Furrow", but not "I am late".
 fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
     let tokens = reading.tokens.get(words).unwrap_or_default();
     let is_speech = tokens.iter().any(|token| {
@@ -292,7 +292,7 @@ fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
         && tokens.iter().all(|token| token.shape != Shape::Lower || token.lower.len() <= 4)
 }
 
-/// Returns what is quoted behind "reading", "the film" and the like, and takes its words.
+/// Returns the quotations after "reading", "the film" and the like, and consumes their words.
 fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
     let mut titles = Vec::new();
     for range in title::quoted(reading.text) {
@@ -337,13 +337,13 @@ fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
     spans.collect()
 }
 
-/// Returns the length of the possessive ending behind a word.
+/// Returns the length of the possessive ending after a word.
 fn ending(text: &str, token: &Token<'_>) -> usize {
     let rest = text.get(token.span.end..).unwrap_or_default();
     POSSESSIVES.iter().find(|ending| rest.starts_with(**ending)).map_or(0, |ending| ending.len())
 }
 
-/// Where capitals say nothing, only what the lists know is a name.
+/// Where capitals are no evidence, only listed names count.
 fn may_be(reading: &Reading<'_>, run: &Run) -> bool {
     let at = run.words.start;
     let is_useless = reading.case(at) == Case::Useless;

@@ -355,7 +355,7 @@ fn starts_sentence(text: &str, words: &[Word<'_>], at: usize) -> bool {
     before.is_empty() || before.ends_with(['.', '?', '!', ':', '\n', '…'])
 }
 
-/// Returns what is in quotation marks; an apostrophe opens none.
+/// Returns the quoted phrases; an apostrophe opens none.
 fn phrases(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut last = ' ';

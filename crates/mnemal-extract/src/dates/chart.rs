@@ -34,7 +34,7 @@ pub(super) struct Run<'t> {
 }
 
 impl<'t> Run<'t> {
-    /// Returns the word of a token; empty behind the end.
+    /// Returns the word of a token; empty after the end.
     pub(super) fn word(self, place: usize) -> &'t str {
         self.words.get(place).map_or("", AsRef::as_ref)
     }
@@ -99,7 +99,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Adds what the lexicon says of the tokens from a place on.
+    /// Adds the lexicon entries of the tokens from a position on.
     fn words(&mut self, run: Run<'_>, place: usize) {
         let Some(word) = self.pack.word(run.word(place)) else { return };
         for entry in &word.entries {
@@ -175,7 +175,7 @@ impl Chart<'_> {
     }
 }
 
-/// Says where an entry ends whose later words begin at `place`; hyphens between words do not count.
+/// Returns the end of an entry whose later words begin at `place`; hyphens between words do not count.
 fn matched(run: Run<'_>, mut place: usize, rest: &[Box<str>]) -> Option<usize> {
     for word in rest {
         if run.word(place) == "-" && &**word != "-" {

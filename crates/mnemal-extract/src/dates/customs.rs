@@ -17,7 +17,7 @@ pub(super) enum Order {
     DayFirst,
 }
 
-/// Choices that a pack makes, see the `customs` of a pack for what each means.
+/// Choices of a pack; see the `customs` of a pack for the meaning of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Customs {
     pub(super) order: Order,
@@ -64,7 +64,7 @@ impl Customs {
         Ok(customs)
     }
 
-    /// Takes over what a section says, and leaves the rest.
+    /// Applies the keys of a section, and leaves the rest.
     pub(super) fn change(&mut self, section: Section<'_>, parts: &[String]) -> Result<()> {
         match section.text("numeric_order")? {
             None => {}

@@ -186,7 +186,7 @@ pub(super) enum Edge {
     End,
     /// The first part, and no later than now: "earlier this month".
     Earlier,
-    /// What is left of it: "later this month".
+    /// The rest of it: "later this month".
     Later,
 }
 
@@ -204,9 +204,9 @@ pub(super) enum Bound {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Now,
-    /// The moment that "in three days" counts from; of what has happened, it says how long it took.
+    /// The reference moment of "in three days"; for past events, the duration.
     Soon,
-    /// The unit that holds now, moved.
+    /// The current unit, moved.
     Cycle {
         unit: Unit,
         by: i64,
@@ -280,7 +280,7 @@ pub(super) enum Expr {
         of: Rc<Expr>,
         edge: Edge,
     },
-    /// The next n units, or the last for a negative number, without the one that holds now.
+    /// The next n units, or the last for a negative number, without the current one.
     Count {
         number: i64,
         unit: Unit,
@@ -326,10 +326,10 @@ pub(super) enum Expr {
     Never,
 }
 
-/// What kind of time words name: decides with which others they go together.
+/// The kind of a time, which decides how it combines with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A day that stands fixed or recurs.
+    /// A fixed or recurring day.
     Day,
     /// Something longer than a day.
     Period,

@@ -84,7 +84,7 @@ fn is_ideograph(sign: char) -> bool {
     is_sign || is_hangul(sign)
 }
 
-/// Returns whether a letter is a syllable of Korean, whose words have blanks between them and endings at once behind.
+/// Returns whether a letter is a Hangul syllable; Korean words have blanks between them and endings attached.
 pub(crate) fn is_hangul(sign: char) -> bool {
     matches!(sign, '\u{ac00}'..='\u{d7a3}')
 }

@@ -21,7 +21,7 @@ impl Ids {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
     }
 
-    /// Returns whether none is in.
+    /// Returns whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|bits| *bits == 0)
     }

@@ -9,7 +9,7 @@ use crate::claims::kinds::KindList;
 use crate::section::Section;
 use crate::word::words;
 
-/// Words of the assistant's message that are read. Source: own choice; enough for what a correction takes up.
+/// Words of the assistant's message that are read. Source: own choice; enough for a correction's reference.
 const READ_WORDS: usize = 200;
 
 /// Kinds of words.

@@ -40,7 +40,7 @@ impl Cues {
 
     /// Returns the level of a rule's match; `again` are the points of a complaint that comes again.
     ///
-    /// What only families of cues show is never very irritated, so that it must come from two sessions to be learned.
+    /// Evidence from cue families alone is never very irritated, so that it must come from two sessions to be learned.
     pub(crate) fn level(self, rule: &Rule, polarity: Polarity, again: u8) -> Irritation {
         let points = self.points.saturating_add(rule.points).saturating_add(again);
         let is_complaint =

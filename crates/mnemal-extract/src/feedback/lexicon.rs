@@ -13,7 +13,7 @@ use crate::phrase::frequency;
 use crate::section::Section;
 use crate::word::words;
 
-/// How often numbers stand in texts, beside words. Source: own choice.
+/// Relative frequency of numbers in texts. Source: own choice.
 const NUMBERS: usize = 100;
 
 /// Words, classes and contractions of one pack.
@@ -41,7 +41,7 @@ impl Lexicon {
     /// Reads the tables `expand`, `edges` and `classes` of a pack.
     ///
     /// # Errors
-    /// `Invalid` for a value of another type, or a class that is used before it stands.
+    /// `Invalid` for a value of another type, or a class that is used before its definition.
     pub(crate) fn read(pack: Section<'_>) -> Result<Self> {
         let mut lexicon = Self::default();
         if let Some(section) = pack.section("expand")? {
@@ -205,7 +205,7 @@ impl Lexicon {
     }
 }
 
-/// Marks the words behind which several marks stand (`!!`, `?!`, `??`), or an ellipsis.
+/// Marks the words that several marks follow (`!!`, `?!`, `??`), or an ellipsis.
 fn mark_loud(text: &str, end: usize, tokens: &mut [Token]) {
     let mut next = end;
     for token in tokens.iter_mut().rev() {

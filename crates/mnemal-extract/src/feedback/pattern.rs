@@ -89,7 +89,7 @@ struct Gap {
 }
 
 impl Item {
-    /// Returns the words of a step that is nothing but words.
+    /// Returns the words of a step that consists only of words.
     pub(crate) fn as_words(&self) -> Option<&[u32]> {
         match &self.node {
             Node::OneOf { words, classes }
@@ -115,7 +115,7 @@ impl<'l> Reader<'l> {
     /// Reads one line.
     ///
     /// # Errors
-    /// `Invalid` for a class that does not stand, or brackets that do not close.
+    /// `Invalid` for an unknown class, or brackets that do not close.
     pub(crate) fn read(&mut self, line: &str) -> Result<Vec<Item>> {
         let spaced = spaced(line);
         let lists = self.lists(&mut spaced.split_whitespace(), 0)?;
@@ -276,15 +276,15 @@ fn drawn_together(lists: Vec<Vec<Item>>, lexicon: &Lexicon) -> Node {
 /// Where a pattern matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit<T> {
-    /// What the pattern stands for.
+    /// The tag of the pattern.
     pub(crate) tag: T,
     /// Its first word.
     pub(crate) from: usize,
     /// One past its last word.
     pub(crate) to: usize,
-    /// Where what is asked for starts, if the pattern says so.
+    /// Start of the requested value, if the pattern marks it.
     pub(crate) value: Option<usize>,
-    /// Where it ends, if the pattern says so.
+    /// End of the requested value, if the pattern marks it.
     pub(crate) value_end: Option<usize>,
 }
 
@@ -518,7 +518,7 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
     false
 }
 
-/// What is still to match behind the present list.
+/// The remaining steps after the present list.
 struct Rest<'r> {
     items: &'r [Item],
     next: Option<&'r Rest<'r>>,

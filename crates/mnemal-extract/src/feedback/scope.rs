@@ -8,11 +8,11 @@ use crate::word::without_closing_marks;
 /// The kind of the preceding message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// There is none.
+    /// No message.
     Nothing,
     /// It ends with a question, so that "no" may be an answer.
     Question,
-    /// It says or does something.
+    /// It states or does something.
     Statement,
 }
 
@@ -57,7 +57,7 @@ impl Scope {
         self.gates.iter().any(|gate| gate.tag == Gate::Reported)
     }
 
-    /// Returns whether it speaks of what could be.
+    /// Returns whether it is hypothetical.
     pub(crate) fn is_supposed(&self) -> bool {
         self.gates.iter().any(|gate| gate.tag == Gate::Hypothetical)
     }

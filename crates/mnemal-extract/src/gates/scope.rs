@@ -14,7 +14,7 @@ pub(crate) struct Mark {
     pub(crate) gate: Gates,
     /// The words that set it; empty where a sign or a shape does.
     pub(crate) cue: Range<usize>,
-    /// The words that it holds for.
+    /// The words in its scope.
     pub(crate) scope: Range<usize>,
 }
 
@@ -140,7 +140,7 @@ fn is_any(word: Option<&Word<'_>>, of: &Words) -> bool {
     word.is_some_and(|word| of.holds(word))
 }
 
-/// A question mark holds for the clause that asks; without one that looks so, for the sentence.
+/// A question mark applies to the asking clause; if none is recognized, to the sentence.
 fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     let words = &reading.words;
     let all = words.len();
@@ -212,12 +212,12 @@ fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool
         || is_any(words.get(at + 2), &q.inverted) && is_subject(words.get(after_not(at + 3)))
 }
 
-/// "…, is that right?" asks for what was said before.
+/// "…, is that right?" asks about the preceding statement.
 fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
     pack.question.tails.stand_at(words, skip(words, at, &pack.question.lead))
 }
 
-/// "…, who has a shop": a word that asks and a verb behind a comma tell of what precedes.
+/// "…, who has a shop": a question word and a verb after a comma form a relative clause.
 fn is_relative(reading: &Reading<'_>, at: usize, pack: &GatePack) -> bool {
     let is_asking = is_any(reading.words.get(at), &pack.question.words);
     let is_turned = is_any(reading.words.get(at + 2), &pack.question.subjects);

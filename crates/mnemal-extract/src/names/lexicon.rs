@@ -19,7 +19,7 @@ pub(crate) struct Phrase {
     pub(crate) keeps_ending: bool,
 }
 
-/// What words are known to be.
+/// The classes of words.
 ///
 /// The lists hold more than 100,000 lines, of which a text needs few. So the lines are only told apart by the two
 /// letters they begin with, and the table of two letters is made when the first word that begins with them is looked up.
@@ -144,7 +144,7 @@ impl Lexicon {
         self.table(word).and_then(|table| table.words.get(word)).copied().unwrap_or_default()
     }
 
-    /// Returns what a word in lower case without accents is known to be.
+    /// Returns the classes of a word in lower case without accents.
     pub(crate) fn of(&self, word: &str) -> Known {
         self.entry(word).without(Known::BEGINS)
     }

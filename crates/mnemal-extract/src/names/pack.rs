@@ -105,7 +105,7 @@ impl Words {
         Ok(())
     }
 
-    /// Returns what the language says of a word.
+    /// Returns the language's data of a word.
     pub(crate) fn of(&self, word: &str) -> Known {
         let known = self.known.get(word).copied();
         // "heifers" are what a heifer is.

@@ -10,7 +10,7 @@ use crate::names::token::Token;
 pub(crate) struct Reading<'t> {
     pub(crate) text: &'t str,
     pub(crate) tokens: Vec<Token<'t>>,
-    /// What lists and language know of each word.
+    /// The classes of each word, from lists and language.
     pub(crate) known: Vec<Known>,
     /// Words with which listed names of several words begin.
     pub(crate) begins: Vec<bool>,
@@ -27,7 +27,7 @@ pub(crate) enum Case {
     Usual,
     /// There is no capital.
     None,
-    /// Capitals say nothing: shouted, or not English.
+    /// Whether capitals are no evidence: all caps, or not English.
     Useless,
 }
 

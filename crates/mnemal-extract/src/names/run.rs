@@ -13,7 +13,7 @@ use crate::names::token::{Gap, Shape};
 pub(crate) struct Run {
     /// Places in the list of words.
     pub(crate) words: Range<usize>,
-    /// What the lists know the whole run to be.
+    /// The classes of the whole run.
     pub(crate) listed: Known,
     /// The lists hold all of its words as one name, or the one word it has.
     pub(crate) is_phrase: bool,
@@ -111,12 +111,12 @@ impl Reading<'_> {
         })
     }
 
-    /// "the dana": what an article precedes in lower case is no person.
+    /// "the dana": a lower-case word after an article is no person.
     fn follows_article(&self, at: usize) -> bool {
         self.before(at).is_some_and(|before| matches!(before.lower.as_ref(), "the" | "a" | "an"))
     }
 
-    /// "our hens go home": an everyday word behind a role is no name.
+    /// "our hens go home": an everyday word after a role is no name.
     fn follows_role(&self, at: usize) -> bool {
         at.checked_sub(1).is_some_and(|before| self.known(before).has(Known::KIN.with(Known::ANIMAL)))
     }
@@ -161,7 +161,7 @@ impl Reading<'_> {
         end.max(start + 1)
     }
 
-    /// Returns whether what follows a listed name makes a longer name of it.
+    /// Returns whether the words after a listed name make it longer.
     fn goes_on(&self, phrase: &Run, end: usize) -> bool {
         let last = self.known(end - 1);
         let is_head = last.has(Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD));
@@ -169,7 +169,7 @@ impl Reading<'_> {
         is_head || is_model
     }
 
-    /// Weekdays, months and the like stand in a name only as a given name behind another: "Anna May".
+    /// Weekdays, months and the like are part of a name only as a given name after another: "Anna May".
     fn splits(&self, at: usize, start: usize) -> bool {
         let known = self.known(at);
         if known.has(Known::REJECT) {
@@ -204,7 +204,7 @@ impl Reading<'_> {
         end
     }
 
-    /// "Trader Joe's Market", "Domino's Pizza": a head noun goes on behind a possessive.
+    /// "Trader Joe's Market", "Domino's Pizza": a head noun continues after a possessive.
     fn keeps_possessive(&self, end: usize) -> bool {
         self.is_capital(end)
             && self
@@ -219,7 +219,7 @@ impl Reading<'_> {
             && token.shape.is_capital()
     }
 
-    /// A short number behind a name of things: "Pixel 8", "Model 3".
+    /// A short number after a product name: "Pixel 8", "Model 3".
     fn is_model_number(&self, at: usize) -> bool {
         let before = self.known(at - 1);
         let is_short =

@@ -14,10 +14,10 @@ use crate::names::weights::{ENOUGH, Weights};
 /// So much must speak for a single word that no list knows. Source: own choice, measured on the tuning set.
 const UNLISTED: i32 = 6;
 
-/// What a name in a row gives to its neighbor, in halves of a point. Source: own choice.
+/// Evidence passed to a neighbor in a row of names, in halves of a point. Source: own choice.
 const ROW: i32 = 3;
 
-/// Returns the kind of each run, or `None` for what is no name.
+/// Returns the kind of each run, or `None` if it is no name.
 pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence]) -> Vec<Option<EntityKind>> {
     let mut weights: Vec<Weights> = evidence.iter().map(Evidence::total).collect();
     rows(reading, runs, &mut weights);
@@ -71,7 +71,7 @@ fn tools(runs: &[Run], weights: &mut [Weights]) {
     }
 }
 
-/// "Lyon, Nice and Brno": what one is, the others are likely to be.
+/// "Lyon, Nice and Brno": members of a row tend to share a kind.
 fn rows(reading: &Reading<'_>, runs: &[Run], weights: &mut [Weights]) {
     let before = weights.to_vec();
     for (at, pair) in runs.windows(2).enumerate() {

@@ -15,7 +15,7 @@ pub(crate) struct Token<'t> {
     /// Without accents, where that differs from `lower`.
     folded: Option<String>,
     pub(crate) shape: Shape,
-    /// What is between the word before and this one.
+    /// The separator before this word.
     pub(crate) gap: Gap,
     /// A sentence, a line or a quotation begins here.
     pub(crate) is_initial: bool,
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// What is between two words.
+/// The separator between two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// Spaces only.
@@ -168,7 +168,7 @@ fn word_end(text: &str, start: usize) -> usize {
     trim_marks(text, start, end)
 }
 
-/// Returns where most words end: letters and digits of ASCII before a sign that goes on with no word.
+/// Returns the end of most words: ASCII letters and digits before a sign that continues no word.
 fn plain_end(rest: &[u8]) -> Option<usize> {
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let is_over = |b: &u8| b.is_ascii() && !matches!(b, b'\'' | b'-' | b'&' | b'.' | b'+' | b'#' | b'_');

@@ -66,7 +66,7 @@ impl Weights {
         }
     }
 
-    /// What a list knows is seldom something else, whatever is beside it.
+    /// A listed word is rarely something else, whatever its neighbors.
     pub(crate) fn halve_unlisted(&mut self, listed: Known) {
         for (known, kind, _) in LISTED {
             for (place, of) in self.0.iter_mut().zip(KINDS) {

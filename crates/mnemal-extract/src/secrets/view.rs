@@ -30,7 +30,7 @@ struct Mark {
     width: Option<usize>,
 }
 
-/// What one place of the source becomes in the view.
+/// The decoded form of a source position.
 struct Piece {
     /// `None` removes the place.
     shown: Option<char>,

@@ -17,7 +17,7 @@ impl Pack {
         self.words(text, tokens, (0..tokens.len(), MOST_AMONG), &of_time)
     }
 
-    /// Returns the words with content of a statement that name what it is about.
+    /// Returns the content words that name the subject of a statement.
     pub(crate) fn named(&self, text: &str) -> Vec<String> {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -55,7 +55,7 @@ impl Pack {
         parts
     }
 
-    /// Returns the role that some words name, as facts name it, and behind it what the words name besides.
+    /// Returns the role that some words name, as in facts, followed by the other named words.
     pub(super) fn of_role(&self, named: &str, words: Vec<String>) -> Option<Vec<String>> {
         let pack = crate::language::Pack::of(&self.language)?;
         let reading = Reading::new(named, pack.gates());
