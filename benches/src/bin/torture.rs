@@ -60,7 +60,7 @@ enum Name {
 }
 
 impl Name {
-    /// Runs behind the promises of the product, limited to ten minutes.
+    /// Runs behind the promises of the product. Source: own choice, limited to ten minutes.
     fn runs(self) -> u64 {
         match self {
             Self::Corrupt | Self::Io | Self::Powercut => 2_000,

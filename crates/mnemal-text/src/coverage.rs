@@ -14,7 +14,7 @@ pub(crate) use generic::{counts, is_everyday, is_grammar, opens};
 use piece::{Kind, Piece};
 use plain::{carries, plain, stands_at, starts};
 
-/// Most texts of a space that hold a rare word, in a script without case. Source: own choice (AD-44).
+/// Most texts of a space that hold a rare word, in a script without case. Source: own choice (AD-44: merge coverage).
 const RARE: u32 = 2;
 /// Longest word in a space's word list, in characters. Source: own choice; a longer one is a mistake in the list.
 const LONGEST: usize = 64;

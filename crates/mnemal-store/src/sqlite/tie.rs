@@ -1,4 +1,4 @@
-//! Check that a write-ahead log belongs to the database file beside it.
+//! Check that a write-ahead log belongs to the database file next to it.
 //!
 //! SQLite accepts any internally valid log: one of another space, or an old one from a restored copy, overrides the file's
 //! pages with its own. So before a log is used that no process has open, the file without it is compared with the file with it:
