@@ -121,7 +121,7 @@ pub async fn of_the_user(memory: &Memory) -> Result<Vec<Item>> {
 pub enum Whose {
     /// Facts about the user, or with the user as object.
     User,
-    /// Of everybody.
+    /// Of all entities.
     All,
 }
 

@@ -69,7 +69,7 @@ pub struct Spaces {
 #[derive(Debug)]
 struct Space {
     memory: Memory,
-    /// What the clock of the space says, where its turns are told as they were said.
+    /// The clock of the space, for turns that are replayed at their original times.
     clock: Option<Arc<ManualClock>>,
     /// Lines of the corpus that are not imported yet.
     waiting: Vec<Line>,

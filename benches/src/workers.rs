@@ -123,7 +123,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
     }
     ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
     let written = store.write_times();
-    // A connection that was opened anew would have been counted as nothing.
+    // A reopened connection would have been counted as nothing.
     let _writer = writing.0.cpu()?;
     engine.close().await?;
     store.close().await?;
@@ -197,7 +197,7 @@ async fn talk(memory: &Memory, times: &mut Times) -> Result<()> {
     Ok(())
 }
 
-/// Does one kind of background work again and again until it is told to stop; returns how often.
+/// Repeats one kind of background work until it is stopped; returns how often.
 async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<u64> {
     let (owner, mut done) = (OwnerId::new("bench")?, 0);
     while !is_over.load(Ordering::Relaxed) || done == 0 {

@@ -94,7 +94,7 @@ async fn kept(first: &str, second: &str, key: &str) -> Outcome {
     said(first, second, (Vec::new(), vec![key.to_owned()])).await
 }
 
-/// Says a pair, and returns what is told as present or was lost.
+/// Sends a pair, and returns what is shown as current or was lost.
 #[expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 async fn said(first: &str, second: &str, (gone, still): (Vec<String>, Vec<String>)) -> Outcome {
     let pair = Pair {

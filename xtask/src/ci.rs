@@ -207,7 +207,7 @@ fn features(run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// One layer at a time, without its default features and with those of nobody else: what it needs it asks for itself.
+/// One layer at a time, without its default features and those of others: it must request what it needs itself.
 fn alone(run: &mut Run) -> Result<()> {
     let names: Vec<String> = layers(&run.packages).map(|package| package.name.clone()).collect();
     for name in names {

@@ -148,7 +148,7 @@ fn walk(program: &Path, designs: &[Design], options: &Options) -> Vec<Tried> {
             });
         }
     });
-    // What is left in the temporary folder harms nobody.
+    // Leftovers in the temporary folder are harmless.
     drop(std::fs::remove_dir_all(&folder));
     tried.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

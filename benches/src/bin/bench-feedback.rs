@@ -9,7 +9,7 @@ use mnemal_benches::feedback::fit::Samples;
 use mnemal_benches::feedback::{Judged, false_learnings, noted};
 use serde_json::Value;
 
-/// Measures the detector of feedback against labels, and on chats in which nobody speaks to an assistant.
+/// Measures the feedback detector against labels, and on chats without an assistant.
 #[derive(Debug, Parser)]
 #[command(name = "bench-feedback", max_term_width = 100)]
 struct Args {

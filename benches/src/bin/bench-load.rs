@@ -188,7 +188,7 @@ fn call(dice: &mut Dice, client: u64) -> (String, String) {
     }
 }
 
-/// Runs commands of the program, one after the other, as a person and his scripts do.
+/// Runs commands of the program, one after the other, like a user's shell and scripts.
 fn command(installation: &Installation, most: u64, tally: &Tally) -> Result<()> {
     for number in 0..most {
         let text = format!("Command {number} saw a heron.");

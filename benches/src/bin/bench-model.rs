@@ -32,10 +32,10 @@ struct Args {
     /// The folder of a data set in the neutral layout.
     #[arg(long)]
     data: PathBuf,
-    /// Turns that are told.
+    /// Number of turns.
     #[arg(long, default_value_t = 60)]
     turns: usize,
-    /// Files that are read in, of four turns each, behind those that are told.
+    /// Ingested files, of four turns each, after the turns.
     #[arg(long, default_value_t = 0)]
     files: usize,
     /// Most seconds of the model for the questions of one pass; what it is asked afterwards it does not answer.

@@ -165,7 +165,7 @@ async fn notes(desk: &Desk, names: &[String]) -> Result<Said> {
     Ok(Said::Notes { versions, rebuilt: rebuilds(desk).await? })
 }
 
-/// Whether the log, folded anew into empty rows, gives the rows that are stored.
+/// Whether the log, folded again into empty rows, gives the stored rows.
 async fn rebuilds(desk: &Desk) -> Result<bool> {
     let (file, anew) = (Arc::new(beside(desk).await?), Arc::new(MemoryStore::new()));
     let events: Arc<dyn EventStore> = Arc::<SqliteStore>::clone(&file);

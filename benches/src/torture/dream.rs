@@ -177,7 +177,7 @@ fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle
     if shrunk > (live / 50).max(1) {
         report.blame(Fault::SilentWrong, format_args!("a cycle took {shrunk} of {live} notes away"));
     }
-    // That many notes became fewer within a day is told to a person, and it is so: they were merged.
+    // A person is warned when that many notes disappear within a day, and rightly so: they were merged.
     let (shrinking, broken): (Vec<_>, Vec<_>) = cycle
         .findings
         .iter()

@@ -62,7 +62,7 @@ struct History {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     Acked,
-    /// Nobody cares what became of it.
+    /// Its result is ignored.
     Left,
 }
 

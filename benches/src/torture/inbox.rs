@@ -74,7 +74,7 @@ async fn open(space: &Path) -> Result<Memory> {
 
 fn inbox(folder: &Path) -> FolderInbox {
     let types = vec!["md".to_owned(), "json".to_owned()];
-    // Files come by a rename, whole: nobody has to wait until they are.
+    // Files arrive complete, by a rename, so there is no wait for their end.
     let options =
         FolderOptions { types, reader: DocumentReader::default(), quiet: Duration::ZERO, processed: None };
     FolderInbox::new(folder, options, Arc::new(SystemClock::default()))

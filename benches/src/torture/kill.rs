@@ -238,7 +238,7 @@ impl Space {
     }
 }
 
-/// Compares everything that a process can say of its space with the list; nobody may write meanwhile.
+/// Compares everything that a process can say of its space with the list; there must be no concurrent writer.
 pub(super) fn look_at_everything(trial: &mut Trial, hand: usize) {
     trial.report.count("full looks", 1);
     if let Some(Said::Log(rows)) = trial.must_look(hand, &Ask::Dump) {

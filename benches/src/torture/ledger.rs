@@ -255,7 +255,7 @@ impl Ledger {
 
     /// Compares the whole log with the list: nothing lost, nothing twice, in order, whole calls only.
     ///
-    /// Where nobody writes meanwhile, `Quiet`, what is open is decided: it is in, wholly, or out.
+    /// Without concurrent writers, `Quiet`, a pending call is decided: it is in, completely, or out.
     pub fn compare(&mut self, rows: &[Row], report: &mut Report) {
         if !rows.is_sorted_by(|one, other| one.seq < other.seq) {
             report.blame(Fault::SilentWrong, format_args!("positions are not in order"));
@@ -266,7 +266,7 @@ impl Ledger {
             if entry.id.is_none()
                 && let Some(row) = by_key.get(entry.turn.key.as_str())
             {
-                // Written, though nobody heard so.
+                // Written, although the acknowledgment was lost.
                 (entry.id, entry.seq) = (Some(row.id.clone()), Some(row.seq));
                 report.count("written but not acknowledged", 1);
             }

@@ -189,7 +189,7 @@ impl Space {
         }
     }
 
-    /// Returns a decision about somebody whom the graph knows.
+    /// Returns a decision about an entity of the graph.
     async fn about(&mut self) -> Result<Option<Decision>> {
         let graph = self.memory.graph().await?.value;
         let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await?;

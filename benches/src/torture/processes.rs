@@ -180,7 +180,7 @@ impl Company {
         }
     }
 
-    /// Hears everybody out, closes all processes, and looks at everything in a fresh one.
+    /// Reads all pending answers, closes all processes, and checks everything in a fresh one.
     fn end(&mut self) -> Result<()> {
         self.trial.settle()?;
         for hand in self.trial.crew.hands() {

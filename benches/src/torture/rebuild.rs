@@ -33,7 +33,7 @@ async fn life(order: &Order) -> Result<Report> {
     let (builder, clock) = Space::parts(order.seed);
     let engine = builder.with_stores(Stores::all(Arc::clone(&store))).build()?;
     let mut space = Space::new(&engine, clock, order.seed)?;
-    // Making everything anew takes about as long as what came before.
+    // Rebuilding everything takes about as long as the operations before.
     while report.runs < order.runs && start.elapsed() < order.time / 2 {
         let kind = space.step().await?;
         report.count(kind, 1);

@@ -104,7 +104,7 @@ struct Desk {
     is_over: AtomicBool,
 }
 
-/// The place of a process; whoever sits there may be killed.
+/// The slot of a process, which may be killed.
 #[derive(Default)]
 struct Seat {
     child: Mutex<Option<Child>>,
@@ -117,7 +117,7 @@ impl Seat {
         *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
     }
 
-    /// Waits for the end of whoever sits there, and says whether it was killed since `kills`.
+    /// Waits for the end of the process in a slot, and returns whether it was killed since `kills`.
     fn leave(&self, kills: u64) -> Result<(bool, bool)> {
         // The one that kills looks at the seat only while it is taken.
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();

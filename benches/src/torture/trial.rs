@@ -28,7 +28,7 @@ pub(super) struct Trial {
     pub(super) reopened: Vec<Duration>,
     /// Whether a process was told to close, so that its other calls may be refused.
     pub(super) closing: bool,
-    /// Calls of the list that were acknowledged, and those that were answered otherwise, since somebody took them.
+    /// Acknowledged calls of the list, and those with another answer, since the last read.
     pub(super) acked: Vec<(usize, usize)>,
     pub(super) refused: Vec<usize>,
     /// Time on the wall from asking for a write to its acknowledgement.
@@ -56,7 +56,7 @@ enum What {
     Conflict,
     There(Vec<String>),
     Gone(Vec<String>),
-    /// Somebody waits for it.
+    /// Whether a caller waits for it.
     Look,
     /// It only has to be answered.
     Other,

@@ -293,7 +293,7 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     let place = place_of(text);
     let Some(pack) = packs().get(place) else { return Vec::new() };
     let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
-    // What no language is told by is taken for English, or for one that shares its small words.
+    // A text of unknown language is taken for English, or for a language with the same function words.
     let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
     let may_be_other = is_short && crate::language::by_script(text).is_none() && !is_told();
     let all: Vec<Range<usize>> = sentences(text).into_iter().map(|sentence| sentence.range()).collect();

@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(names("Sera called me yesterday and wants the book back."), ["Sera"]);
     }
 
-    /// Each relation of somebody with a name, as `owner predicate topic object`.
+    /// Each relation of a named person, as `owner predicate topic object`.
     fn ties(text: &str) -> Vec<String> {
         let found = read(text, &[]);
         let tie = |fact: &ExtractedFact| match &fact.subject {

@@ -412,7 +412,7 @@ async fn what_is_forgotten_is_removed_from_what_was_put_away_and_nothing_else() 
     assert_eq!(desk.names(""), ["d.txt"], "what waits is left");
 }
 
-/// Waits until somebody who waits for files is told of what is done meanwhile.
+/// Waits until a waiting caller is notified of a concurrent change.
 #[cfg(target_os = "linux")]
 async fn told_of(inbox: &FolderInbox, done: impl FnOnce()) {
     let mut told = std::pin::pin!(inbox.changed());

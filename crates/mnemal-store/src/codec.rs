@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::block::{IndexRow, merge, pack, retain, set_vector};
 
-    /// One row by its parts: terms with counts, vector of `model-<n>`, session, whether somebody speaks.
+    /// One row by its parts: terms with counts, vector of `model-<n>`, session, whether there is a speaker.
     type Parts = (Vec<(u64, u16)>, Option<(u8, Vec<i8>)>, u8, bool, u32);
 
     fn parts() -> impl Strategy<Value = Parts> {

@@ -36,7 +36,7 @@ const READERS: &[(&str, &str)] = &[
 ];
 /// How code reads what a turn says.
 const READS: &[&str] = &["kept.content", "said.content", "earlier.content", "kept()?.content"];
-/// Files that may take a text as somebody's own as a whole.
+/// Files that may treat a whole text as a speaker's own words.
 const WHOLE: &[&str] = &[
     "crates/mnemal-extract/src/authorship.rs",
     "crates/mnemal-learnings/src/read/pattern.rs",

@@ -27,7 +27,7 @@ const WORD_LISTS: &[&str] = &["csv", "jsonl", "tsv", "txt"];
 /// Where the words and sentences of languages are.
 const LANGUAGES: &str = "crates/mnemal-extract/packs/";
 
-/// Lines that tell where or by whom the project was made are found.
+/// Lines that reveal where or by whom the project was made are found.
 pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     let traces: Vec<String> = TRACES.iter().map(|(a, b)| format!("{a}{b}")).collect();
     let words: Vec<String> = WORDS.iter().map(|(a, b)| format!("{a}{b}")).collect();

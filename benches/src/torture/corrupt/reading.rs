@@ -157,7 +157,7 @@ async fn everything(database: &Path, ids: &[String]) -> Result<Reading> {
     Ok(reading)
 }
 
-/// Copies the files before anybody opens them: whoever opens a space merges what it takes for its write-ahead log.
+/// Copies the files before any open: an open merges what looks like its write-ahead log.
 fn copied(database: &Path) -> Result<std::path::PathBuf> {
     let folder = database.with_file_name("copy");
     std::fs::create_dir_all(&folder)?;
@@ -196,7 +196,7 @@ async fn log(memory: &Memory, ids: &[String], reading: &mut Reading) -> Result<(
         let page = memory.scan(&EventFilter::all(), after, PAGE).await;
         let last = page.as_ref().ok().and_then(|events| events.last().map(|event| event.seq));
         reading.note(format!("scan {number}"), page);
-        // A page that cannot be read ends the scan; whoever scans knows that.
+        // An unreadable page ends the scan; the caller handles that.
         let Some(last) = last else { break };
         after = Cursor(Some(last));
     }

@@ -159,7 +159,7 @@ fn settle(found: &Found, book: &mut Book) {
     }
 }
 
-/// Nothing is there that nobody said.
+/// Nothing is there that was not written.
 fn strangers(found: &Found, book: &Book, report: &mut Report) {
     let known: BTreeSet<&str> = book.said.iter().map(|said| said.text.as_str()).collect();
     for event in found.by_text.values().flatten() {

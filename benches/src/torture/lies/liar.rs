@@ -117,7 +117,7 @@ impl State {
         lie
     }
 
-    /// Calls every note noise or files it in a place of its own, and quotes wishes that nobody has.
+    /// Calls every note noise or files it under a new category, and quotes invented wishes.
     fn judge(&mut self, material: &str) -> String {
         let (notes, messages) = material.split_once("Messages:").unwrap_or((material, ""));
         let filed = |place: usize, noise: bool| json!({"note": place + 1, "category": "xanadu/quaritch", "tags": ["zebulon"], "noise": noise});
@@ -133,7 +133,7 @@ impl State {
         json!({"notes": notes, "preferences": quotes}).to_string()
     }
 
-    /// Claims with words that nobody said, and false ones with words that somebody did say.
+    /// Claims with invented words, and false ones with real words.
     fn claims(&mut self, shown: &[String]) -> String {
         let claims = shown.iter().enumerate().map(|(place, text)| {
             let own = self.dice.below(2) == 0;

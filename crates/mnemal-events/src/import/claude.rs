@@ -118,7 +118,7 @@ fn say(
     };
     let mut last = None;
     if let Err(why) = sender {
-        // Nobody knows who said it; the files beside it are there all the same.
+        // Its speaker is unknown; the attached files are stored all the same.
         attachments(message, &said, turns)?;
         return Err(why);
     }

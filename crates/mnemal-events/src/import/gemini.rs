@@ -89,7 +89,7 @@ impl GeminiCli {
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        // The program writes a message anew whenever something about it changes.
+        // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {
             Some(given) if given.content == content => given,
             Some(given) => {

@@ -302,7 +302,7 @@ fn spelled(text: &str) -> String {
 
 /// Returns the origin of a record's words.
 fn origin(own: OwnHistory, format: Format, said: &Said) -> Origin {
-    // Files that an agent keeps for the one whose agent it is, and which he can read; what a service concluded is none.
+    // Files that an agent keeps for its owner and that the owner can read; conclusions of a service do not count.
     let is_memory = matches!(format, Format::MemoryMd | Format::RockBot)
         && matches!(said.kind, EventKind::Decision(_) | EventKind::Observation);
     match (own, &said.kind) {

@@ -27,7 +27,7 @@ const TURNS: usize = 20;
 const HEADER: &str = "{\"format\":\"mnemal\",\"version\":1,\"space\":\"default\",\
     \"exported_at\":\"2025-05-04T08:00:05Z\",\"counts\":{\"events\":9,\"tombstones\":0}}\n";
 
-/// A file that is written while it is read, and that nobody holds as a whole.
+/// A file that is generated while it is read, and never exists as a whole.
 struct Tape {
     format: Format,
     number: usize,

@@ -161,7 +161,7 @@ impl<'t> Clause<'t> {
         lexicon.cues_of(behind).has(Cue::Said)
     }
 
-    /// Returns whether someone else is named, and what follows is a sentence and no name or number of his.
+    /// Returns whether someone else is named, followed by a sentence and not by a name or a number.
     fn has_person(&self, behind: &str) -> bool {
         let is_short = self.words.len() <= LONGEST_NAMED || behind.is_empty();
         let is_statement = behind.is_empty() || is_statement(behind);

@@ -132,7 +132,7 @@ pub(super) fn is_addressed_to(line: &Line<'_>, names: &[&str], lexicon: &Lexicon
                 .iter()
                 .any(|name| fold(name).split(' ').next().is_some_and(|first| first == &*word.lower))
     });
-    // "Hi, Nora here" is the speaker who says who he is.
+    // "Hi, Nora here" is the speaker's own introduction.
     called.is_some_and(|(_, word)| {
         let behind = line.body.get(word.span.end..).unwrap_or_default();
         behind.is_empty() || behind.starts_with([',', '!', '，', '！', ':', '：', '.', '-', '–'])

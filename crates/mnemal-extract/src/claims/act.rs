@@ -73,7 +73,7 @@ impl Sentence<'_, '_> {
 }
 
 impl Sentence<'_, '_> {
-    /// Whether between two places something further is told that holds now, by the words of the language for both.
+    /// Whether a further current statement lies between two positions, by the language's words for both.
     fn is_before_now(&self, from: usize, to: usize) -> bool {
         let mut places = from..to;
         let mut has = |class: &str| places.any(|at| self.rules.is_of(class, self.reading.lower(at)));

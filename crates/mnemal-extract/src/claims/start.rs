@@ -101,7 +101,7 @@ impl Sentence<'_, '_> {
             words.clone().all(|at| !self.rules.subjects.is_subject(self.reading.lower(at)))
         } else {
             let run = name_run(self.reading, words.start)?;
-            // What he owns has a capital too in German: "Marias Bruder".
+            // A possession is capitalized too in German: "Marias Bruder".
             run == words || rule.is_genitive && words.end < run.end
         };
         let name = self.reading.text.get(self.reading.bytes(&words))?;

@@ -10,7 +10,7 @@ use super::resolve::{Resolver, last_day_after, seconds_between, step_up};
 impl Resolver<'_> {
     /// The time of a recurring one that lies nearest on the side that the lean asks for.
     pub(super) fn bare(&self, item: &Expr) -> Option<Interval> {
-        // A weekday alone never means today; somebody would say "today".
+        // A weekday alone never means today; a speaker would say "today".
         let is_weekday = matches!(item, Expr::Cal(Cal { weekday: Some(_), day: None, .. }));
         if let Expr::Cal(Cal { weekday: Some(_), day: Some(_), month: None, .. }) = item {
             // "Tuesday the 4th" is of this month where the weekday fits.

@@ -139,7 +139,7 @@ impl Pack {
             }
             (Value::Length(_), Value::Length(_)) => is_joined,
             (Value::Length(_), _) | (_, Value::Length(_)) => false,
-            // "Next month at six": nobody knows the day, and both are said.
+            // "Next month at six": the day is unknown, and both are reported.
             (Value::Time(Kind::Period, _), Value::Time(second, _)) if is_of_day(*second) => false,
             (Value::Time(first, _), Value::Time(Kind::Period, _)) if is_of_day(*first) => is_pair,
             (Value::Time(first, _), Value::Time(second, _)) if gap == "," => {

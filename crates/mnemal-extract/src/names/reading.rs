@@ -16,7 +16,7 @@ pub(crate) struct Reading<'t> {
     pub(crate) begins: Vec<bool>,
     /// Words that belong to something else: identifiers, known names, code.
     pub(crate) is_taken: Vec<bool>,
-    /// Words of sentences that use capitals as everybody does.
+    /// Words of sentences with ordinary capitalization.
     pub(crate) has_case: Vec<Case>,
 }
 

@@ -115,7 +115,7 @@ impl Unpacked {
         let (give, take) = sync_channel(AHEAD);
         let work = move || {
             if let Err(why) = work(&give) {
-                // Nobody waits any more where this fails.
+                // If this fails, no reader is left.
                 let _gone = give.send(Err(why));
             }
         };
@@ -126,7 +126,7 @@ impl Unpacked {
 
 impl Drop for Unpacked {
     fn drop(&mut self) {
-        // The thread ends when nobody takes any more.
+        // The thread ends when there is no reader any more.
         self.take = None;
         if let Some(thread) = self.thread.take() {
             let _ended = thread.join();

@@ -35,7 +35,7 @@ pub(super) async fn wait(_folder: &Path) {
 async fn told(folder: &Path) -> io::Result<()> {
     let watch = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
     add_watch(&watch, folder, WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR)?;
-    // A watch is read as a pipe is. A runtime without a driver for I/O panics here, and then nothing is told.
+    // A watch is read like a pipe. A runtime without an I/O driver panics here, and then there are no notifications.
     let watch = catch_unwind(|| Receiver::from_owned_fd_unchecked(watch))
         .map_err(|_panic| io::Error::other("a runtime without a driver for I/O"))??;
     loop {

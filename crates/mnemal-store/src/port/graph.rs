@@ -190,7 +190,7 @@ impl Work for Folded {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        // First, because the rows then go along with the commit; while the transaction is open nobody erases anything.
+        // First, because the rows then go along with the commit; while the transaction is open there is no other erase.
         let mut erased = BTreeSet::new();
         let events = self.sources.events().into_iter().map(Value::from).collect();
         for (text, args) in statement::ERASED_OF.lookups(events) {

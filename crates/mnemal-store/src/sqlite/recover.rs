@@ -219,7 +219,7 @@ impl Salvage {
             found.iter().any(|(seq, place)| !place.in_file && own.get(seq).is_some_and(|id| *id != place.id));
         let mut ids: BTreeSet<EventId> = BTreeSet::new();
         for (seq, place) in found.into_iter().filter(|(_, place)| place.in_file || !foreign) {
-            // Nobody vouches for what is left of an erased event but its tombstone.
+            // Only its tombstone authenticates the remains of an erased event.
             if place.erased && !self.tombstones.contains_key(&place.id) {
                 self.damaged += 1;
                 continue;

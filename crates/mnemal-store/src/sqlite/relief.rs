@@ -88,7 +88,7 @@ impl Relief {
         }
         if lacking <= REST << (self.times / PATIENCE) {
             self.times = 0;
-            // Without it a log that is written all the time would never begin anew.
+            // Without it a log that is written all the time would never restart.
             return if lacking > 0 { ready.take_over().await } else { Ok(()) };
         }
         self.times = TIMES.min(self.times + 1);
@@ -175,7 +175,7 @@ mod tests {
         let mut relief = Relief::beside(beside_writes(store.path(), store.inner.options));
         write(&mut ready, "create table scratch (text)").await;
         write(&mut ready, "insert into scratch values (zeroblob(4096 * 4200))").await;
-        // Beside somebody who reads in the log it does not begin anew.
+        // With a reader in the log it does not restart.
         let mut reader = connect_options(store.path(), store.inner.options).connect().await.unwrap();
         read(&mut reader, "begin; select count(*) from scratch").await;
         relief.look(&mut ready).await.unwrap();

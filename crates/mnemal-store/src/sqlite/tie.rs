@@ -27,7 +27,7 @@ pub(super) async fn check(path: &Path) -> Result<()> {
         return Ok(());
     }
     let options = || SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
-    // What cannot be read here is judged by whoever opens the file.
+    // A file that cannot be read here is checked by its opener.
     let Some(file) = lasting(options().immutable(true)).await else { return Ok(()) };
     let Some(under_log) = lasting(options()).await else { return Ok(()) };
     if follows(&file, &under_log) || is_locked(path) {

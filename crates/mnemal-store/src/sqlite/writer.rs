@@ -114,7 +114,7 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
             }
             writer.look().await;
         }
-        // Nobody is left to hear whether this worked; the next open finds the write-ahead log.
+        // No caller is left to hear the result; the next open finds the write-ahead log.
         drop(writer.close().await);
     })
 }
