@@ -160,7 +160,7 @@ fn is_held(status: FactStatus) -> bool {
 fn item_of_fact(told: &Told, user: Option<EntityId>) -> Item {
     let text = told.line();
     let mut words = text.clone();
-    // A value may be put into other words; those that it rests on count for it, unless it is somebody of the wrapping.
+    // A value may be phrased differently; its source words count for it, unless it is a person of the wrapper.
     if told.fact.object.entity().is_none() {
         for sentence in &told.sentences {
             words.push(' ');

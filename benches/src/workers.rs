@@ -78,10 +78,10 @@ struct Times {
     recall: Vec<Duration>,
 }
 
-/// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
-/// anew from the log, runs cycles of the dream, and steps of upkeep with vectors and retention, each as fast as it can. Says of
-/// every kind of write transaction how long the longest took, on the wall, where it waits for the disk and for processors that
-/// do something else, and in CPU time.
+/// Appends and asks in turns without background work, and while the same engine rebuilds the graph, the notes and the summaries
+/// from the log, runs consolidation cycles, and maintenance with vectors and retention, each at full speed. Returns for every
+/// kind of write transaction its longest duration, in wall time, which includes waits for the disk and for busy processors, and
+/// in CPU time.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.

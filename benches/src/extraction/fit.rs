@@ -1,9 +1,9 @@
 //! Calibration of the claim rules: the table `measured` of a language's pack.
 //!
-//! A score is corrected in two steps. Each rule has a shift: the mean of what its claims were less what they were thought
-//! to be, drawn to the mean of all rules as if eight claims had been like that one. Its claims in plain words, at the start
-//! of a short clause, have a shift of their own, drawn to the mean of all such claims, because they are oftener right; a rule
-//! of which there are few claims so stands where most rules stand, whoever wrote it.
+//! A score is corrected in two steps. Each rule has a shift: the mean difference between its claims and their scores, shrunk
+//! toward the mean of all rules by eight virtual claims. Its claims in plain words, at the start of a short clause, have their
+//! own shift, shrunk toward the mean of all such claims, because they are more often right; a rule with few claims so behaves
+//! like most rules.
 //! Then a curve that never falls (pool adjacent violators) says what share of the claims of a shifted score was right.
 //!
 //! Turns that rules were written on count a quarter of unseen ones, because rules do better there than elsewhere;

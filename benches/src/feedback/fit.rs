@@ -1,7 +1,7 @@
 //! Weight fitting of feedback signals: the tables `weight` of a language's pack.
 //!
-//! Each class has a logistic regression of its own that prefers small weights, over exchanges that a reader labeled, the
-//! examples of the rules, and chats, in whose answers nobody judges an assistant.
+//! Each class has its own regularized logistic regression, over labeled exchanges, the examples of the rules, and chats without
+//! an assistant.
 
 mod descent;
 

@@ -1,9 +1,9 @@
 //! Processes killed while they write.
 //!
-//! A process works on a space in several lanes at once. At a random moment, which may be while it opens or makes the space,
-//! it is killed. The next one compares the space with what was acknowledged, repeats every call that was not acknowledged
-//! and some that were, and goes on until it is killed too. Every tenth time a process that does nothing else looks at
-//! everything: checksums, notes folded anew, export, bytes of what is forgotten.
+//! A process works on a space in several lanes at once. At a random moment, also while it opens or creates the space, it is
+//! killed. The next one compares the space with what was acknowledged, repeats every unacknowledged call and some others, and
+//! continues until it is killed too. Every tenth time a separate process checks everything: checksums, notes folded again,
+//! export, bytes of forgotten texts.
 
 use std::time::Duration;
 

@@ -365,8 +365,8 @@ impl Ledger {
         }
     }
 
-    /// Compares what words found with what they must find, as far as nobody forgets it meanwhile; a superseded note is
-    /// found too, as no answer.
+    /// Compares the search results of words with the expected ones, unless the event is forgotten meanwhile; a superseded note
+    /// is found too, but not as an answer.
     pub fn compare_found(&self, words: &[String], answer: &Answer, report: &mut Report) {
         let (Said::Found(found), gaps) = (&answer.said, &answer.gaps) else {
             return report.blame(Fault::WrongError, format_args!("a search was answered {:?}", answer.said));

@@ -1,8 +1,8 @@
-//! Eight processes of the program itself over one space: a server with a client, four clients of the Model Context Protocol
-//! on stdin and stdout, and three that run hooks, each of which is killed by chance and comes again.
+//! Eight processes of the program itself over one space: a server with a client, four MCP clients on stdin and stdout, and
+//! three that run hooks, each of which is killed at random and restarted.
 //!
-//! Where the server lives the hooks are its errands; where it was just killed they open the file. What was acknowledged must
-//! be there at the end, and no process may fail but by being killed.
+//! While the server is up, the hooks call it; when it was just killed, they open the file. Everything acknowledged must be
+//! there at the end, and a process may fail only by being killed.
 
 use std::collections::BTreeMap;
 use std::fmt;

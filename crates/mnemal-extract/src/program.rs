@@ -224,7 +224,7 @@ fn pair(tags: &[Tag<'_>]) -> Vec<Element> {
     elements
 }
 
-/// Whether a person speaks of the tags of an element and puts nothing between them but words of his own sentence.
+/// Whether a person mentions the tags of an element, with only words of the sentence between them.
 fn is_mentioned(text: &str, element: &Element, end: usize) -> bool {
     let inner = text.get(element.inner.clone()).unwrap_or_default();
     if inner.is_empty() {

@@ -98,8 +98,8 @@ fn has_test(file: &SourceFile) -> bool {
     file.rust.lines().any(|(_, line)| line.contains("#[test]") || line.contains("#[tokio::test"))
 }
 
-/// The default build stays within its budget. What the lock file holds beside it, for other systems and for features that
-/// nobody asked for, is told and not limited.
+/// The default build stays within its budget. Further packages of the lock file, for other systems and for features that are
+/// off, are reported and not limited.
 pub(super) fn package_count(tree: &Tree) -> Vec<Finding> {
     let count = tree.n_built;
     if count <= MAX_PACKAGES {

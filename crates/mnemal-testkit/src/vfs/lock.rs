@@ -23,8 +23,8 @@ impl FileLocks {
         others.map(|(_, level)| *level).max().unwrap_or(SQLITE_LOCK_NONE)
     }
 
-    /// Raises a lock; false when someone else is in the way. On the way to exclusive it may stay pending, which lets nobody
-    /// new in.
+    /// Raises a lock; false when another handle blocks it. On the way to exclusive it may stay pending, which blocks new
+    /// handles.
     pub(super) fn raise(&mut self, id: HandleId, to: i32) -> bool {
         if self.level(id) >= to {
             return true;
