@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Longest name, in bytes. Source: own choice, twice a path segment, for `channel/chat` sessions.
 const LONGEST: usize = 256;
-/// Longest name of a space, in bytes. Source: own choice, `[a-z0-9][a-z0-9._-]{0,62}`, valid as a file name and as a DNS label.
+/// Longest name of a space, in bytes. Source: own choice, `[a-z0-9][a-z0-9._-]{0,62}`.
 const LONGEST_SPACE: usize = 63;
 
 fn check(what: &str, text: &str) -> Result<()> {
