@@ -1,4 +1,4 @@
-//! Taking texts apart: terms of a turn, terms of a question, and the vector of a turn.
+//! Text analysis: terms of a turn, terms of a question, and the vector of a turn.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Appending a batch of ready entries to the reference store: what the records themselves cost, without a disk.
+//! Append of a batch of prepared entries to the in-memory store: the cost of the records themselves, without a disk.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use mnemal::EventStore as _;

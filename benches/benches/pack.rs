@@ -1,4 +1,4 @@
-//! Packing a context of 4,000 tokens out of 300 ready fragments: choice, near-duplicates, rendering, the receipt.
+//! Packing of a 4,000-token context from 300 prepared fragments: selection, near-duplicates, rendering, the receipt.
 
 use std::sync::Arc;
 

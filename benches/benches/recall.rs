@@ -1,4 +1,4 @@
-//! Asking a log of 10,000 events in memory through the facade: words, vectors, both.
+//! Recall over an in-memory log of 10,000 events through the facade: words, vectors, both.
 
 use std::io::BufReader;
 

@@ -1,4 +1,4 @@
-//! Whether recall knows what it does not know: the evidence of answers to questions that nothing answers.
+//! Abstention: evidence scores of answers to questions that have no answer in the log.
 
 pub mod fit;
 
@@ -19,17 +19,17 @@ use crate::words::Dice;
 const RESAMPLES: usize = 2_000;
 /// The seed of the resampling.
 const SEED: u64 = 1;
-/// The floor that evidence had when it was the larger of coverage and calibrated cosine. Source: AD-14.
+/// The earlier floor, when evidence was the larger of coverage and calibrated cosine. Source: own choice.
 const PLAIN_FLOOR: f32 = 0.35;
 
-/// What a question is to the conversation that it is put to.
+/// The relation of a question to its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// It is answered there.
     Answerable,
     /// It asks one person for what another said or did.
     Adversarial,
-    /// It asks for a detail that was never told.
+    /// It asks for a detail that was never mentioned.
     Abstention,
     /// It is answered in another conversation of the set.
     Foreign,
@@ -62,7 +62,7 @@ impl Kind {
 pub struct Asked {
     /// The conversation that it belongs to.
     pub conv: String,
-    /// What it is to the conversation that it was put to.
+    /// Its relation to its conversation.
     pub kind: Kind,
     /// The grounds of the hits.
     pub hits: Vec<Grounds>,
@@ -137,7 +137,7 @@ pub struct Share {
     pub auc: Option<(f64, f64, f64)>,
 }
 
-/// Returns what a floor does to each kind of question of a set.
+/// Returns the effect of a floor on each kind of question of a set.
 pub fn shares(asked: &[Asked], floor: f32, value: impl Fn(&Asked) -> f32) -> BTreeMap<Kind, Share> {
     let mut values: BTreeMap<Kind, Vec<f32>> = BTreeMap::new();
     for one in asked {
@@ -191,7 +191,7 @@ pub struct Line {
     pub shares: BTreeMap<Kind, Share>,
 }
 
-/// Returns what the floor of recall does to each set, beside what the former one did; or what another floor does with both.
+/// Returns the effect of recall's floor on each set, next to that of the former one; or the effect of another floor on both.
 pub fn report(sets: &[Answered], floor: Option<f32>) -> Vec<Line> {
     let (before, now) = (floor.unwrap_or(PLAIN_FLOOR), floor.unwrap_or(EVIDENCE_FLOOR));
     let both = |set: &Answered| {

@@ -1,4 +1,4 @@
-//! Statements of other people in wrappers, and the same statements in plain turns: what of either becomes the user's?
+//! Attribution: statements of other people in wrappers, and the same statements as plain turns.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::learned::{self, Item};
 use crate::neutral::lines;
 use crate::spaces;
 
-/// What stands for the statement in a wrapper.
+/// Placeholder of the statement in a wrapper.
 const HOLE: &str = "{s}";
 /// The conversation of a turn.
 const SESSION: &str = "s1";
@@ -50,7 +50,7 @@ impl Half {
     }
 }
 
-/// A sentence in which somebody says something of himself or wants something.
+/// A first-person statement or wish.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Statement {
     /// Its id.
@@ -59,11 +59,11 @@ pub struct Statement {
     pub lang: String,
     /// The half.
     pub half: Half,
-    /// What it is about.
+    /// Its subject.
     pub kind: String,
     /// The words.
     pub text: String,
-    /// Strings of which one stands in whatever is learnt from it.
+    /// Strings of which one occurs in whatever is learned from it.
     pub keys: Vec<String>,
 }
 
@@ -87,11 +87,11 @@ pub struct Wrapper {
 pub struct Material {
     /// Statements.
     pub statements: Vec<Statement>,
-    /// Texts in which a statement is somebody else's.
+    /// Texts in which a statement is someone else's.
     pub wrappers: Vec<Wrapper>,
     /// Texts in which a statement is the user's own.
     pub frames: Vec<Wrapper>,
-    /// The plain turns of which the build before learnt, by name.
+    /// The plain turns of which the build before learned, by name.
     pub baseline: BTreeSet<String>,
 }
 
@@ -151,7 +151,7 @@ impl Turn<'_> {
         self.wrapper.text.replace(HOLE, &self.statement.text)
     }
 
-    /// Says it as the user's turn in a new space, and returns what is learnt of the statement.
+    /// Sends it as the user's turn to a new space, and returns what is learned from the statement.
     ///
     /// # Errors
     /// A space that does not answer.
@@ -164,14 +164,14 @@ impl Turn<'_> {
     }
 }
 
-/// What was learnt of one turn.
+/// Learnings from one turn.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The name of the turn.
     pub name: String,
     /// Its words.
     pub text: String,
-    /// What was learnt.
+    /// What was learned.
     pub items: Vec<Item>,
 }
 
@@ -185,11 +185,11 @@ pub struct Figures {
     own: Count,
     own_by_frame: Table,
     own_by_language: Table,
-    /// Wrapped statements of which something was learnt.
+    /// Wrapped statements of which something was learned.
     pub taken: Vec<Outcome>,
-    /// Plain turns of which the build before learnt and this one does not.
+    /// Plain turns of which the build before learned and this one does not.
     pub lost: Vec<Outcome>,
-    /// Plain turns of which something was learnt.
+    /// Plain turns of which something was learned.
     pub learned: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Conversations of two people over many sessions, made from a seed, as a file in the neutral layout.
+//! Synthetic conversations of two people over many sessions, seeded, as a file in the neutral layout.
 
 use std::io::{Result, Write};
 
@@ -47,7 +47,7 @@ pub struct Turn {
     pub text: String,
 }
 
-/// Makes turns without end; two with the same seed are equal.
+/// Generates turns without end; equal seeds give equal turns.
 #[derive(Clone, Debug)]
 pub struct Chat {
     dice: Dice,

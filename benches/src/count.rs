@@ -1,4 +1,4 @@
-//! Cases, and those of them that are counted.
+//! Counts of cases and of hits among them.
 
 use std::collections::BTreeMap;
 

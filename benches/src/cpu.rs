@@ -1,6 +1,6 @@
-//! What a piece of work costs: processor time of all threads, time on the wall, memory that is resident.
+//! Cost of a piece of work: CPU time of all threads, wall time, resident memory.
 //!
-//! Processor time is what the machine's load does not change much, so it is what targets are about.
+//! CPU time hardly depends on the machine's load, so targets refer to it.
 //! It is read from Linux's `/proc`; elsewhere it is an error, because a time on the wall must not pass for it.
 
 use std::fs;
@@ -12,10 +12,10 @@ use anyhow::{Context as _, Result};
 /// Ticks of a second in `/proc/PID/stat`. Source: Linux shows 100 on every architecture that it runs on today.
 const TICKS: u64 = 100;
 
-/// Processor time and time on the wall of one piece of work.
+/// CPU time and time on the wall of one piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Processor time of all threads of this process.
+    /// CPU time of all threads of this process.
     pub cpu: Duration,
     /// Time on the wall.
     pub wall: Duration,
@@ -40,7 +40,7 @@ impl Watch {
         Ok(Self { cpu, wall })
     }
 
-    /// Stops, and returns what was used since the start. Looking costs some 2 µs, which are in the result.
+    /// Stops, and returns the consumption since the start, including some 2 µs for the measurement.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -50,7 +50,7 @@ impl Watch {
     }
 }
 
-/// Returns the processor time of this thread, for pieces of work that are too short for [`Watch`].
+/// Returns the CPU time of this thread, for pieces of work that are too short for [`Watch`].
 ///
 /// # Errors
 /// None on Linux.
@@ -59,7 +59,7 @@ pub fn thread_cpu() -> Result<Duration> {
     Duration::try_from(now).context("the clock of processor time is before its start")
 }
 
-/// Returns the processor time of the living threads of this process that have a name, which counts up to when each of them
+/// Returns the CPU time of the living threads of this process that have a name, which counts up to when each of them
 /// last let go of its processor.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ pub fn named_cpu(name: &str) -> Result<Duration> {
     NamedThread::all(name)?.iter().map(NamedThread::cpu).sum()
 }
 
-/// A thread of this process that was found by its name, to be asked for its processor time often.
+/// A thread of this process that was found by its name, to be asked for its CPU time often.
 #[derive(Debug)]
 pub struct NamedThread(PathBuf);
 
@@ -89,7 +89,7 @@ impl NamedThread {
         Ok(named)
     }
 
-    /// Returns its processor time up to when it last let go of its processor.
+    /// Returns its CPU time up to when it last let go of its processor.
     ///
     /// # Errors
     /// When it has ended.
@@ -100,7 +100,7 @@ impl NamedThread {
     }
 }
 
-/// Returns the processor time of all threads of this process, those that have ended included.
+/// Returns the CPU time of all threads of this process, those that have ended included.
 fn process_cpu() -> Result<Duration> {
     // A thread's account is brought up to date when it is scheduled.
     std::thread::yield_now();
@@ -108,7 +108,7 @@ fn process_cpu() -> Result<Duration> {
     Duration::try_from(now).context("the clock of processor time is before its start")
 }
 
-/// Returns the processor time of all children that have ended, in steps of 10 ms.
+/// Returns the CPU time of all children that have ended, in steps of 10 ms.
 ///
 /// # Errors
 /// Where there is no `/proc/self/stat`.

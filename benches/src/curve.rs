@@ -1,4 +1,4 @@
-//! How much of the evidence small contexts hold, beside plain turns in as many tokens.
+//! Evidence curve: how much evidence small contexts hold, against plain turns in as many tokens.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ const MADE: [(&str, Option<Cost>); 3] =
     [("mnemal", None), ("bm25", Some(|line| line.cut)), ("bm25-whole", Some(|line| line.whole))];
 
 impl Curve {
-    /// Assembles contexts of every budget for every question, of what was said before its moment.
+    /// Assembles contexts of every budget for every question, from what was said before its moment.
     ///
     /// # Errors
     /// As [`Spaces::advance`] and [`Spaces::contexts`].

@@ -1,4 +1,4 @@
-//! Dates in sentences, found and compared with what a reference reads there.
+//! Date recognition in sentences, against references.
 
 pub mod civil;
 pub mod duckling;
@@ -80,7 +80,7 @@ pub struct Outcome {
     verdicts: Vec<Verdict>,
     /// The names of all cases that are not exact.
     pub failed: Vec<String>,
-    /// The same cases for people: how each ended, the sentence, and what was read in it.
+    /// The same cases for people: result, sentence, and the recognized dates.
     pub told: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Which embedder a measurement is made with: the built-in table, or a transformer from a folder.
+//! Choice of the embedder for a measurement: the built-in table, or a transformer from a folder.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Pairs of which the second turn ends what the first said, and pairs that only look so: what is still told as present?
+//! Endings: pairs whose second turn ends what the first said, and look-alikes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,22 +36,22 @@ pub struct Pair {
     pub lang: String,
     /// The half.
     pub half: Half,
-    /// What kind of end it is, or what only looks like one.
+    /// The kind of ending, or of look-alike.
     pub kind: String,
-    /// What is said first.
+    /// The first turn.
     pub first: String,
-    /// What is said a month later.
+    /// The second turn, a month later.
     pub second: String,
-    /// Strings of the first turn that must not be told as present afterwards; none where nothing ends.
+    /// Strings of the first turn that must not be shown as current afterwards; none if nothing ends.
     #[serde(default)]
     pub gone: Vec<String>,
-    /// Strings that must be told as present afterwards.
+    /// Strings that must be shown as current afterwards.
     #[serde(default)]
     pub still: Vec<String>,
 }
 
 impl Pair {
-    /// Whether the second turn ends what the first said.
+    /// Whether the second turn ends the first statement.
     pub fn ends(&self) -> bool {
         !self.gone.is_empty()
     }
@@ -65,14 +65,14 @@ pub fn read(folder: &Path) -> Result<Vec<Pair>> {
     lines(&folder.join("pairs.jsonl"))
 }
 
-/// What was held before the second turn, and what is told after it.
+/// The state before the second turn, and the output after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Whether something was learnt of the first turn.
+    /// Whether something was learned of the first turn.
     pub learned: bool,
     /// Items and lines of contexts that tell as present what ended.
     pub present: Vec<String>,
-    /// Whether what was learnt is no longer held.
+    /// Whether the learned statement is no longer valid.
     pub lost: bool,
     /// Whether what holds in its place is held; `None` where nothing does.
     pub replaced: Option<bool>,
@@ -141,7 +141,7 @@ pub struct Figures {
     ended_by_kind: Table,
     ended_by_language: Table,
     unlearned: BTreeMap<String, usize>,
-    /// What went wrong, pair by pair.
+    /// The errors, pair by pair.
     pub wrong: Vec<Value>,
 }
 

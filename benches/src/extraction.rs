@@ -1,8 +1,8 @@
-//! What the extractor finds in turns of people, against what annotators or labellers found.
+//! Extraction quality on turns of people, against annotations or labels.
 //!
 //! Two kinds of folders: a LoCoMo-like one (`corpus.jsonl`, `facts.jsonl`), where an observation of a turn is looked for in
 //! the claims of that turn, and a gold folder (`dev.turns.jsonl`, `dev.labels.jsonl`, and `held.…`), where claims are
-//! labelled one by one.
+//! labeled one by one.
 
 pub mod agreement;
 pub mod fit;
@@ -26,7 +26,7 @@ const Z: f64 = 1.959_964;
 pub struct Spoken {
     /// Its id.
     pub id: String,
-    /// The message before, of the assistant or of another speaker; empty where nothing is known of it.
+    /// The previous message, of the assistant or of another speaker; empty where nothing is known of it.
     pub before: String,
     /// The words.
     pub text: String,
@@ -75,7 +75,7 @@ impl Spoken {
     }
 }
 
-/// Reads every turn with the message before it; the gazetteer is empty, and nothing is known of earlier turns.
+/// Reads every turn with the previous message it; the gazetteer is empty, and nothing is known of earlier turns.
 ///
 /// # Errors
 /// A turn that cannot become an event.

@@ -1,4 +1,4 @@
-//! What users say about the work of an assistant: the detector against labels, and against chats without an assistant.
+//! Feedback detection: the detector against labels, and against chats without an assistant.
 
 pub mod fit;
 
@@ -54,7 +54,7 @@ const CLASSES: [(&str, &[FeedbackAct]); 5] = [
     ("give_up", &[FeedbackAct::GiveUp]),
 ];
 
-/// One half of a gold set with what was found in it.
+/// One half of a gold set with the findings in it.
 #[derive(Debug)]
 pub struct Judged {
     rows: Vec<(Exchange, Label, Vec<Feedback>)>,
@@ -87,7 +87,7 @@ impl Judged {
         Ok(Self { rows })
     }
 
-    /// Returns precision and recall by class, and the share of right levels among what was rightly found.
+    /// Returns precision and recall by class, and the share of right levels among the true positives.
     pub fn figures(&self) -> Value {
         let mut figures = serde_json::Map::new();
         let mut levels = Share::default();
@@ -113,7 +113,7 @@ impl Judged {
         Value::Object(figures)
     }
 
-    /// Returns for each class how many exchanges each rule took, and how many of them rightly.
+    /// Returns for each class the matches of each rule, and the true positives among them.
     pub fn by_rule(&self) -> Value {
         let mut classes = serde_json::Map::new();
         for (name, acts) in CLASSES {
@@ -154,7 +154,7 @@ fn is_of(acts: &[FeedbackAct], name: &str) -> bool {
     FeedbackAct::from_name(name).is_some_and(|act| acts.contains(&act))
 }
 
-/// `n` is the number of labelled exchanges; `low` and `high` bound the precision, `recall_low` and `recall_high` the recall.
+/// `n` is the number of labeled exchanges; `low` and `high` bound the precision, `recall_low` and `recall_high` the recall.
 fn class(precision: Share, recall: Share) -> Value {
     let round = |value: f64| (value * 10_000.0).round() / 10_000.0;
     let ((low, high), (recall_low, recall_high)) = (precision.interval(), recall.interval());
@@ -185,9 +185,9 @@ struct Evidence {
     is_very: bool,
 }
 
-/// Counts what would be learned from chats in which nobody speaks to an assistant, where every learning is false.
+/// Counts learnings from chats without an assistant, where every learning is false.
 ///
-/// The turn before by another speaker stands for the assistant's message.
+/// The preceding turn of another speaker replaces the assistant's message.
 /// A learning is written by one explicit act, by one very irritated complaint with a named target, or when evidence of equal
 /// target, aspect, value and polarity from distinct turns weighs 3 and comes from 2 sessions.
 ///

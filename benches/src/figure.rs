@@ -1,11 +1,11 @@
-//! One measured number beside the number that was asked for.
+//! One measured number next to its target.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What was asked for.
+/// The target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
     /// Not more than this.
@@ -19,7 +19,7 @@ pub enum Asked {
 /// One measured number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What was measured.
+    /// The measurement.
     pub name: String,
     /// Events in the space.
     pub size: usize,
@@ -27,7 +27,7 @@ pub struct Figure {
     pub value: f64,
     /// Its unit.
     pub unit: &'static str,
-    /// What was asked for at this size.
+    /// The target at this size.
     pub asked: Asked,
 }
 
@@ -42,7 +42,7 @@ impl Figure {
         Self::new(name, size, value.as_secs_f64() * 1_000.0, "ms")
     }
 
-    /// Sets what is asked for, where `here` holds.
+    /// Sets the target, if `here` holds.
     #[must_use]
     pub fn asked_if(mut self, asked: Asked, here: impl FnOnce(usize) -> bool) -> Self {
         if here(self.size) {

@@ -1,4 +1,4 @@
-//! The graph: from the log to committed rows, and what is asked of it.
+//! Graph projection and queries: from the log to committed rows, and reads.
 
 mod append;
 mod observed;
@@ -34,7 +34,7 @@ const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 const PATIENCE: u64 = 60_000;
 /// Bytes of a megabyte.
 const MEGABYTE: f64 = 1e6;
-/// Turns a second of processor time, from the log to committed rows.
+/// Turns a second of CPU time, from the log to committed rows.
 const ASKED_TURNS: f64 = 3_000.0;
 /// The longest write transaction, in milliseconds.
 const ASKED_TRANSACTION: f64 = 5.0;
@@ -42,7 +42,7 @@ const ASKED_TRANSACTION: f64 = 5.0;
 /// A space on disk with a conversation whose graph is not folded yet.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its file.
     pub file: PathBuf,
@@ -88,7 +88,7 @@ impl Told {
     }
 }
 
-/// Folds the graph of a space from its begin, in steps: once as it is, for the whole, and once with its parts watched.
+/// Folds the graph of a space from its start, in steps: once as a whole, and once with its parts measured.
 ///
 /// # Errors
 /// A step that fails.
@@ -104,7 +104,7 @@ pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
     Ok(figures(told, (all, watched), &tally))
 }
 
-/// Folds from the begin; returns the processor time.
+/// Folds from the begin; returns the CPU time.
 async fn folded(projector: &GraphProjector) -> Result<Duration> {
     projector.reset().await?;
     let watch = Watch::start()?;
@@ -112,7 +112,7 @@ async fn folded(projector: &GraphProjector) -> Result<Duration> {
     Ok(watch.stop()?.cpu)
 }
 
-/// Makes the rows of a graph that is folded anew, as after a forget, and says what that costs.
+/// Rebuilds the rows of a graph, as after a forget, and returns the cost.
 ///
 /// # Errors
 /// A step that fails, or rows that come out otherwise.

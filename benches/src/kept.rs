@@ -1,4 +1,4 @@
-//! Vectors of a slow embedder, kept in a file from one run to the next.
+//! Vector cache of a slow embedder, in a file, across runs.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! What calls cost by size of the log, on SQLite with the default settings: full durability, every layer.
+//! Latency by log size, on SQLite with the default settings: full durability, every layer.
 
 mod answer;
 mod append;
@@ -80,7 +80,7 @@ impl Bed {
         Ok(self)
     }
 
-    /// Takes what an earlier run has left in a folder.
+    /// Reuses the result of an earlier run in a folder.
     ///
     /// # Errors
     /// A folder without the space.
@@ -160,7 +160,7 @@ fn builder() -> Builder {
     Engine::builder().with_settings(settings)
 }
 
-/// Measures what one process can measure of itself: import, writes and reads.
+/// Measures everything that one process can measure of itself: import, writes and reads.
 ///
 /// # Errors
 /// Any call that fails; a measurement of failures would be none.

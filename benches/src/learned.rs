@@ -1,4 +1,4 @@
-//! What a space has learnt, in words: facts as `mnemal fact list` shows them, and wishes as `mnemal preference list` does.
+//! Learned contents of a space: facts as in `mnemal fact list`, preferences as in `mnemal preference list`.
 
 use anyhow::{Result, bail, ensure};
 use mnemal::{
@@ -8,7 +8,7 @@ use mnemal::{
 
 use crate::spaces::{fold, is_behind};
 
-/// Predicates whose value is what somebody is called.
+/// Predicates whose value is a name.
 const NAMES: [&str; 4] = ["name", "nickname", "called", "alias"];
 /// Calls after which summaries that are still not whole never will be.
 const MOST_CALLS: usize = 1_000;
@@ -41,9 +41,9 @@ pub struct Item {
     pub record: RecordRef,
     /// Its status on the wire.
     pub status: &'static str,
-    /// What it says, for people.
+    /// Its text, for people.
     pub text: String,
-    /// What it says, with the words that it rests on.
+    /// Its text with its source words.
     pub words: String,
     /// The events that it rests on.
     pub events: Vec<EventId>,
@@ -71,7 +71,7 @@ pub fn says(text: &str, strings: &[String]) -> bool {
     strings.iter().any(|string| text.contains(&plain(string)))
 }
 
-/// Returns a text in small letters with single blanks, straight quotes and no escapes of JSON.
+/// Returns a text in lower case with single blanks, straight quotes and no escapes of JSON.
 pub fn plain(text: &str) -> String {
     let text = unescaped(text).to_lowercase().replace(['’', '‘'], "'");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -106,7 +106,7 @@ pub async fn say(memory: &Memory, text: &str, session: &str, at: Timestamp) -> R
     Ok(ack.id)
 }
 
-/// Returns what is held of the user now: facts that are active or candidates, and wishes.
+/// Returns the current knowledge about the user: active and candidate facts, and preferences.
 ///
 /// # Errors
 /// A layer that does not answer.
@@ -116,12 +116,12 @@ pub async fn of_the_user(memory: &Memory) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-/// Of whom facts are listed.
+/// The entities whose facts are listed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Whose {
-    /// Of the user, or leading to him.
+    /// Facts about the user, or with the user as object.
     User,
-    /// Of everybody.
+    /// Of all entities.
     All,
 }
 
@@ -160,7 +160,7 @@ fn is_held(status: FactStatus) -> bool {
 fn item_of_fact(told: &Told, user: Option<EntityId>) -> Item {
     let text = told.line();
     let mut words = text.clone();
-    // A value may be put into other words; those that it rests on count for it, unless it is somebody of the wrapping.
+    // A value may be phrased differently; its source words count for it, unless it is a person of the wrapper.
     if told.fact.object.entity().is_none() {
         for sentence in &told.sentences {
             words.push(' ');
@@ -210,7 +210,7 @@ fn item_of_learning(row: Learning) -> Item {
     }
 }
 
-/// Folds what was written and makes all summaries, as upkeep does.
+/// Folds the log and builds all summaries, as maintenance does.
 ///
 /// # Errors
 /// Layers that are not folded to the end.

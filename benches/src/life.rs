@@ -1,4 +1,4 @@
-//! A life: some months of turns, questions at their end, and what is right of its wishes and facts by then.
+//! Life simulation: months of turns, questions at the end, and the correct preferences and facts by then.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -26,7 +26,7 @@ use shown::Line;
 
 /// Ids decide between lines that are equally good; fixed ones make two runs equal.
 const SEED: u64 = 30;
-/// Tokens of the contexts that are looked at.
+/// Token budget of the contexts.
 pub const BUDGETS: [u32; 2] = [1_000, 400];
 /// Hits that count for recall.
 const DEPTHS: [usize; 3] = [1, 3, 10];
@@ -88,7 +88,7 @@ impl Lived {
         self.turns.get(&event).and_then(|place| self.life.turns.get(*place))
     }
 
-    /// Asks the questions of a half, or all of them, and compares what is held with what is right.
+    /// Asks the questions of one half, or all of them, and compares the state of the space with the expected one.
     ///
     /// # Errors
     /// A layer that does not answer.
@@ -246,7 +246,7 @@ fn is_silent(context: &Context) -> bool {
 /// How well a context serves its question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// Everything that is needed stands in it, and nothing outdated as what holds.
+    /// Whether everything needed is in it, and nothing outdated is shown as current.
     Yes,
     /// A part of it.
     Partly,
@@ -266,7 +266,7 @@ struct Asked {
     said: Vec<String>,
 }
 
-/// What was shown for a question.
+/// The context of a question.
 #[derive(Clone, Debug)]
 pub struct Answer {
     id: String,
@@ -291,7 +291,7 @@ struct Recalled {
     place: Option<usize>,
 }
 
-/// Whether a document lists what went wrong.
+/// Whether a document lists the errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lists {
     /// It does.
@@ -300,7 +300,7 @@ pub enum Lists {
     Hidden,
 }
 
-/// What is held beside what is right.
+/// The state of the space next to the expected one.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
     listed: usize,
@@ -372,7 +372,7 @@ impl Report {
         }
     }
 
-    /// Returns the document; [`Lists::Shown`] adds what went wrong, question by question and row by row.
+    /// Returns the document; [`Lists::Shown`] adds the errors, question by question and row by row.
     pub fn json(&self, lists: Lists) -> Value {
         let mut document = Map::new();
         for budget in BUDGETS {

@@ -1,4 +1,4 @@
-//! Many small spaces in one process: what a question costs when any of them may be asked next.
+//! Many small spaces in one process: the cost of a query when any space may be next.
 
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::words::Dice;
 const SEED: u64 = 20_261_122;
 /// Questions that are known of a space. Source: own choice; one of them is asked at a visit.
 const QUESTIONS: usize = 8;
-/// Most time for one part, in milliseconds; processor time is measured, so nothing may be cut off on a busy machine.
+/// Most time for one part, in milliseconds; CPU time is measured, so nothing may be cut off on a busy machine.
 const PART_DEADLINE_MS: u64 = 60_000;
 /// Hits of a recall.
 const HITS: usize = 10;
 /// Questions after which open files are counted.
 const LOOK_EVERY: usize = 100;
-/// Processor time of a recall, p99, in milliseconds.
+/// CPU time of a recall, p99, in milliseconds.
 const ASKED_RECALL: f64 = 30.0;
 /// Resident memory, in mebibytes.
 const ASKED_MEMORY: f64 = 200.0;
@@ -34,7 +34,7 @@ const ASKED_MEMORY: f64 = 200.0;
 pub struct Crowd {
     /// The data directory.
     pub data: PathBuf,
-    /// How many spaces.
+    /// Number of spaces.
     pub spaces: usize,
     /// Events of each.
     pub events: usize,
@@ -43,7 +43,7 @@ pub struct Crowd {
 /// What asking them came to, as the process says that asked.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Said {
-    /// Processor time of each question, in nanoseconds, opening and closing included.
+    /// CPU time of each question, in nanoseconds, opening and closing included.
     pub cpu: Vec<u64>,
     /// Time of each on the wall, in nanoseconds.
     pub wall: Vec<u64>,
@@ -62,7 +62,7 @@ pub struct Said {
 }
 
 impl Crowd {
-    /// Makes the spaces, one import each; returns the processor time that it took.
+    /// Makes the spaces, one import each; returns the CPU time that it took.
     ///
     /// # Errors
     /// Those of the engine and of the disk.
@@ -118,7 +118,7 @@ impl Crowd {
         Ok(said)
     }
 
-    /// Returns what was asked for beside what was measured.
+    /// Returns the targets next to the measurements.
     pub fn figures(&self, said: &Said, made: Option<Duration>) -> Vec<Figure> {
         let size = self.spaces * self.events;
         let times =

@@ -1,4 +1,4 @@
-//! What one ranking is worth: shares of the evidence at several depths, first rank, and discounted gain.
+//! Ranking metrics: recall at several depths, reciprocal rank, and discounted gain.
 
 use std::collections::HashMap;
 

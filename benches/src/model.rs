@@ -1,4 +1,4 @@
-//! A language model at work: what the passes that ask one make of a space, what it costs, and that nothing breaks.
+//! Language-model passes on a space: results, cost, and robustness.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ const NEAR: [[&str; 2]; 6] = [
     ],
 ];
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Default)]
 pub struct AtWork {
     /// Cycles that were run.
@@ -53,24 +53,24 @@ pub struct AtWork {
     pub left: BTreeMap<String, u64>,
     /// Passes that stopped, with the kind of their error.
     pub stopped: BTreeMap<String, u64>,
-    /// Questions by purpose and outcome: how many, requests, tokens sent and received.
+    /// Questions by purpose and outcome: number, requests, tokens sent and received.
     pub calls: BTreeMap<String, [u64; 4]>,
     /// Entries of conversations, by who wrote them.
     pub entries: BTreeMap<&'static str, u64>,
-    /// Operations of the model that were taken back with one call.
+    /// Operations of the model that were undone with one call.
     pub of_model: u64,
-    /// Claims that a model found and the gates let through: of what, and the value.
+    /// Claims that a model found and the gates accepted: subject and value.
     pub claims: Vec<(String, String)>,
-    /// Notes that were gone at the end and that no operation put away.
+    /// Notes that were gone at the end and that no operation archived.
     pub lost: u64,
-    /// Rows of the graph and notes that differed from what the log gives.
+    /// Rows of the graph and notes that differ from a rebuild from the log.
     pub unlike_log: u64,
     /// Operations after whose undoing notes and facts were not as before all of them.
     pub not_undone: u64,
 }
 
 impl AtWork {
-    /// Whether nothing broke, whatever the model is worth.
+    /// Whether nothing broke, whatever the quality of the model.
     pub fn is_sound(&self) -> bool {
         (self.lost, self.unlike_log, self.not_undone) == (0, 0, 0)
     }
@@ -96,7 +96,7 @@ impl AtWork {
     }
 }
 
-/// What a model is given to work with.
+/// The input of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'w> {
     /// What is said.
@@ -107,11 +107,11 @@ pub struct Work<'w> {
     pub cycles: u64,
 }
 
-/// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks whether
-/// anything was lost, and takes everything back that the model did, with one call, then what the rules did.
+/// Tells an engine turns, texts and notes, has each conversation compressed, runs so many cycles that ask its model, looks
+/// whether anything was lost, and takes everything back that the model did, with one call, then what the rules did.
 ///
 /// # Errors
-/// Whatever the engine answers; what the model does is no error.
+/// The errors of the engine; bad model output is no error.
 pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -> Result<AtWork> {
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
     for said in turns {

@@ -1,4 +1,4 @@
-//! Data sets in the neutral layout: `corpus.jsonl` with one turn a line, `questions.jsonl` with one question a line.
+//! Data sets in the neutral layout: `corpus.jsonl` with one turn per line, `questions.jsonl` with one question per line.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -63,7 +63,7 @@ impl Question {
     }
 }
 
-/// One question of a run with what was found for it.
+/// One question of a run with its results.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, serde::Serialize)]
 pub struct Row {
     /// Id of the question.
@@ -121,7 +121,7 @@ impl DataSet {
     }
 }
 
-/// Reads one record a line; empty lines are passed over.
+/// Reads one record per line; empty lines are passed over.
 ///
 /// # Errors
 /// A file that cannot be read, or a line that is no such record, which is named.

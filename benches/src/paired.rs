@@ -1,4 +1,4 @@
-//! Whether one run is better than another on the same questions: the mean difference with its bootstrap interval.
+//! Paired comparison of two runs on the same questions: the mean difference with its bootstrap interval.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
-//! mnemal beside other stores: the same texts, the same vectors, the same questions, scored by the same code.
+//! mnemal against other stores: the same texts, vectors and questions, scored by the same code.
 //!
 //! A peer is a program with two phases, each a process of its own: `build` fills a store, `ask` answers every question.
-//! mnemal is one of them. What a peer is handed and what it writes down is in `benches/peers/README.md`.
+//! mnemal is one of them. `benches/peers/README.md` describes the input and output of a peer.
 
 mod handed;
 mod install;
@@ -87,7 +87,7 @@ pub const PEERS: [Peer; 7] = [
     Peer { name: "mem0", script: Some("mem0_store.py"), packages: Some("mem0.txt"), within: BOTH },
 ];
 
-/// Where programs are found and what is made is kept.
+/// Folders of programs and of results.
 #[derive(Clone, Debug)]
 pub struct Bench {
     scripts: PathBuf,
@@ -111,12 +111,12 @@ impl Bench {
         Self { top, ..self }
     }
 
-    /// Returns what a peer ranked for each question, with a store for each conversation: of what was said before its moment.
+    /// Returns a peer's ranking for each question, with one store per conversation: of what was said before its moment.
     ///
-    /// The peer knows all texts; later ones are left out of what it ranked.
+    /// The peer knows all texts; later ones are removed from its ranking.
     ///
     /// # Errors
-    /// A peer that fails, or a text that cannot be told from the others.
+    /// A failing peer, or a text that cannot be distinguished from the others.
     pub fn ranked(&self, peer: &Peer, handed: &Handed, data: &DataSet) -> Result<Vec<Ranked>> {
         let program = self.program(peer)?;
         let place = self.home.join("stores").join(format!("{}-{}-deep", handed.name, peer.name));
@@ -139,12 +139,12 @@ impl Bench {
         rows.into_iter().map(row).collect()
     }
 
-    /// Returns the folder for what is handed over under this name.
+    /// Returns the input folder with this name.
     pub fn folder(&self, set: &str) -> PathBuf {
         self.home.join("handed").join(set)
     }
 
-    /// Installs what a peer needs, unless it is there, and returns how it is started.
+    /// Installs the dependencies of a peer, unless they are there, and returns its command line.
     ///
     /// # Errors
     /// An interpreter that is missing; packages that cannot be installed in time.
@@ -160,7 +160,7 @@ impl Bench {
         Ok(Program::python(python, self.scripts.join(script), self.home.join("home")))
     }
 
-    /// Measures a peer over what is handed to it: in the layouts of one conversation where there are several, and pooled.
+    /// Measures a peer on its input: per conversation if there are several, and pooled.
     ///
     /// What fails is an outcome that says so. `data` scores the answers; made conversations have none.
     pub fn outcomes(

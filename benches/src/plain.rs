@@ -1,4 +1,4 @@
-//! Contexts that stemmed BM25 would give: the turns with most of a question's words, whole, as many as fit.
+//! Baseline contexts of stemmed BM25: the turns with most of a question's words, whole, as many as fit.
 
 use anyhow::Result;
 use mnemal::{Hit, RecallMode};
@@ -9,7 +9,7 @@ use crate::spaces::{Answers, Asking, Spaces};
 
 /// Turns that are asked for. Source: no conversation of the sets has more.
 const MOST_TURNS: usize = 2_000;
-/// Most tokens of one turn. Source: as in the contexts beside, where longer lines are cut.
+/// Most tokens of one turn. Source: as in mnemal's contexts, where longer lines are cut.
 const OF_A_TURN: u32 = 500;
 
 /// Turns in the order of BM25 for one question.
@@ -24,13 +24,14 @@ pub struct Ranked {
 /// Tokens of one turn in a context, as a line `Speaker: text`.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// Where long turns are cut, as they are in the contexts beside.
+    /// Where long turns are cut, as in mnemal's contexts.
     pub cut: u32,
     /// With all of its words.
     pub whole: u32,
 }
 
-/// Ranks turns by the BM25 of their own words, nothing lent by their neighbours; turns without a word of the question are left out.
+/// Ranks turns by the BM25 of their own words, nothing lent by their neighbors; turns without a word of the question are left
+/// out.
 ///
 /// # Errors
 /// As [`Spaces::hits`].
@@ -70,7 +71,7 @@ fn cost(hit: &Hit) -> Line {
 }
 
 impl Line {
-    /// Returns what a line costs.
+    /// Returns the token cost of a line.
     pub fn of(speaker: &str, text: &str) -> Self {
         let cut = text.get(..token_prefix(text, OF_A_TURN)).unwrap_or_default();
         let tokens = |text: &str| estimate_tokens(&format!("{speaker}: {text}\n"));

@@ -1,4 +1,4 @@
-//! Plants made-up secrets where people and programs write them, and counts those that a reader would still see.
+//! Secret planting: made-up secrets in typical places, and a count of those that remain readable.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::words::Dice;
 
-/// What came of planting, and of reading ordinary conversation.
+/// Results of planting, and of reading ordinary conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
     /// Secrets that were planted.
@@ -27,11 +27,11 @@ pub struct Tally {
     pub false_positives: u64,
     /// Rules and surroundings of the secrets that passed, with how often.
     pub passed_by: BTreeMap<String, u64>,
-    /// Rules that took something for a secret, with how often, by folder.
+    /// Rules with false positives, with their number, by folder.
     pub false_by: BTreeMap<String, u64>,
 }
 
-/// Where a secret is written: what stands before and after the sentence that holds it.
+/// Surroundings of a secret: text before and after its sentence.
 const PLACES: [(&str, &str, &str); 12] = [
     ("chat", "hey, before I forget: ", " thanks!"),
     ("list", "- ask Ben\n- ", "\n- call the bank"),
@@ -47,7 +47,7 @@ const PLACES: [(&str, &str, &str); 12] = [
     ("fence", "```sh\n# ", "\n```"),
 ];
 
-/// Plants so many secrets, every kind in turn and every kind in every place, and reads what is left.
+/// Plants this many secrets, every kind in turn and in every place, and reads the remains.
 pub fn plant(secrets: usize, seed: u64) -> Tally {
     let rules = SecretRules::built_in();
     let kinds: Vec<&str> = synth::rule_ids().collect();
@@ -74,13 +74,13 @@ pub fn plant(secrets: usize, seed: u64) -> Tally {
     tally
 }
 
-/// The secret stands there as it is, or as JSON writes it.
+/// The secret is there as it is, or as JSON writes it.
 fn is_readable(text: &str, secret: &str) -> bool {
     let quoted = Value::from(secret).to_string();
     text.contains(secret) || text.contains(quoted.trim_matches('"'))
 }
 
-/// Reads the turns of a folder's `corpus.jsonl` and counts what is taken for a secret.
+/// Reads the turns of a folder's `corpus.jsonl` and counts false positives.
 ///
 /// # Errors
 /// When the file is missing or a line of it is no JSON.

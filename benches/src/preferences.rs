@@ -1,4 +1,4 @@
-//! Preferences that a user once stated, among conversations about other things: are they in the context that needs them?
+//! Preference recall: whether a preference, stated among other conversations, is in the context that needs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -15,16 +15,16 @@ use serde_json::{Map, Value, json};
 use crate::neutral::{DataSet, lines};
 use crate::spaces::{Asking, Layout, Spaces};
 
-/// Preferences of each topic that a user of few has. Source: RECALL 5.11.
+/// Preferences per topic for a user with few. Source: own choice; ten topics give fifty preferences.
 const OF_A_TOPIC: usize = 5;
-/// Hits of the plain search beside.
+/// Hits of the plain search for comparison.
 const HITS: usize = 10;
 /// The one conversation of a space.
 const CONV: &str = "user";
-/// The part of a context that holds the user's own words on how he wants things, chosen for the question.
+/// The section of a context with the user's preferences, selected for the question.
 const STATED: &str = "stated";
 
-/// How often the right preference was there, and where it was lost when it was not.
+/// How often the right preference was in the context, and where it was lost otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Questions.
@@ -33,7 +33,7 @@ pub struct Found {
     pub in_context: usize,
     /// Those whose preference is among the ten best hits of a plain search.
     pub in_recall: usize,
-    /// Those of the others whose preference was not read in what was said.
+    /// Misses whose preference was not extracted.
     pub unread: usize,
     /// Those whose preference was read and does not hold: another took its place, or it was said too seldom.
     pub ended: usize,
@@ -151,7 +151,7 @@ impl Stated {
         Ok(Self { all: Person { preferences, questions }, noise: turns })
     }
 
-    /// Asks one user who said all of it; `builder` says what the space is made of.
+    /// Asks one user with all preferences; `builder` configures the space.
     ///
     /// # Errors
     /// As [`Spaces`].
@@ -159,7 +159,7 @@ impl Stated {
         self.ask(&self.all, builder, budget).await
     }
 
-    /// Asks users of whom each said five preferences of each topic; the last ones have what is left.
+    /// Asks users with five preferences of each topic each; the last ones have the rest.
     ///
     /// # Errors
     /// As [`Spaces`].

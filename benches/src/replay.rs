@@ -1,4 +1,4 @@
-//! A conversation replayed turn by turn: how much of each context a prompt cache keeps, and whether a delta repeats anything.
+//! Turn-by-turn replay of a conversation: prompt-cache reuse of each context, and repetition in deltas.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Said {
     }
 }
 
-/// What was seen while a conversation was replayed.
+/// Observations during the replay of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {
     turns: usize,
@@ -34,7 +34,7 @@ pub struct Replayed {
     stable_changes: usize,
     /// Sum of the shares of each context that begins as the one before it did.
     prefix: f64,
-    /// The same for what stands before the volatile block.
+    /// The same for what precedes the volatile block.
     front: f64,
     repeated: usize,
     injected: usize,
@@ -108,7 +108,7 @@ fn stable(context: &Context) -> Option<[u8; 32]> {
     context.blocks.iter().find(|block| block.kind == BlockKind::Stable).map(|block| block.hash)
 }
 
-/// What stands before the part that changes with every question.
+/// What precedes the part that changes with every question.
 fn front(context: &Context) -> String {
     let blocks = context.blocks.iter().filter(|block| block.kind != BlockKind::Volatile);
     blocks.map(|block| block.text.as_str()).collect()

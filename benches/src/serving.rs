@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// A request a second that nobody reaches: the load is meant to find the limit of the work, not of a key.
+/// A rate limit that is never reached: the load is meant to find the limit of the work, not of a key.
 const NO_LIMIT: &str = "1000000";
-/// How long a client waits for an answer before it calls it an error.
+/// Timeout of a client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An installation: the program, and the folder that is its home.
@@ -40,7 +40,7 @@ impl Installation {
         command
     }
 
-    /// Runs a command and returns what it printed.
+    /// Runs a command and returns its output.
     ///
     /// # Errors
     /// One that fails.
@@ -114,7 +114,7 @@ impl Serving {
         self.child.as_ref().map_or(0, Child::id)
     }
 
-    /// Gives the process away, with the end of the pipe into which it talks, which is to be kept open.
+    /// Returns the process, with the end of its output pipe, which must be kept open.
     pub fn apart(mut self) -> Option<(Child, BufReader<ChildStderr>)> {
         Some((self.child.take()?, self.talk.take()?))
     }

@@ -1,4 +1,4 @@
-//! What contexts hold of the evidence: a context is worth what its lines stand on.
+//! Evidence in contexts, by the sources of the lines.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -25,12 +25,12 @@ pub struct Shown {
     pub lines: f64,
 }
 
-/// Returns, by group, how much of the evidence stands in the contexts; a row lists the turns that its context stands on.
+/// Returns, by group, how much of the evidence is in the contexts; a row lists the source turns of its context.
 pub fn shown(data: &DataSet, contexts: &[Row], by: &str) -> BTreeMap<String, Shown> {
     shares(data, contexts, by).into_iter().map(|(name, rows)| (name, means(&rows))).collect()
 }
 
-/// Returns, by group, how much more of the evidence stands in the second contexts than in the first, question by question.
+/// Returns, by group, how much more evidence is in the second contexts than in the first, question by question.
 pub fn gains(data: &DataSet, first: &[Row], second: &[Row], by: &str) -> BTreeMap<String, Difference> {
     let (first, second) = (shares(data, first, by), shares(data, second, by));
     let pairs = first.into_iter().filter_map(|(name, rows)| Some((second.get(&name)?.clone(), name, rows)));

@@ -1,4 +1,4 @@
-//! What the signals of recall are worth: the weights that two data sets teach, and rankings without one of them.
+//! Contribution of the recall signals: weights learned from two data sets, and rankings without one signal.
 
 pub mod ablate;
 pub mod fit;

@@ -1,4 +1,4 @@
-//! A data set in spaces: imported as a person would import his own history, asked as a host would ask.
+//! A data set in spaces: imported as a user's own history, queried as a host would query.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
@@ -48,13 +48,13 @@ pub struct Asking {
 /// Answers to all questions of a data set.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// One row a question, in the order of the data set.
+    /// One row per question, in the order of the data set.
     pub rows: Vec<Row>,
     /// Answers that lacked something.
     pub degraded: usize,
     /// Tokens of the lines of all contexts, by section; empty for rankings.
     pub tokens: BTreeMap<&'static str, u64>,
-    /// Tokens of all contexts, with what stands around their lines.
+    /// Tokens of all contexts, including the text around their lines.
     pub whole_tokens: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Spaces {
 #[derive(Debug)]
 struct Space {
     memory: Memory,
-    /// What the clock of the space says, where its turns are told as they were said.
+    /// The clock of the space, for turns that are replayed at their original times.
     clock: Option<Arc<ManualClock>>,
     /// Lines of the corpus that are not imported yet.
     waiting: Vec<Line>,
@@ -102,7 +102,7 @@ struct Told {
 impl Spaces {
     /// Imports the corpus into memory, with the turns of human speakers as the owner's own history.
     ///
-    /// `builder` says what every space is made of.
+    /// `builder` configures every space.
     ///
     /// # Errors
     /// A corpus that is not read in full: a broken line, a turn that could not be stored.
@@ -164,7 +164,7 @@ impl Spaces {
         Ok(())
     }
 
-    /// Folds every log into its graph to the end, and says how many facts are believed.
+    /// Folds every log into its graph to the end, and returns the number of believed facts.
     ///
     /// # Errors
     /// A space without a graph, or one that is not folded to the end.
@@ -242,7 +242,7 @@ impl Spaces {
         Ok(found.value.hits.into_iter().filter_map(named).collect())
     }
 
-    /// Assembles a context for every question and lists the turns that its lines stand on.
+    /// Assembles a context for every question and lists the source turns of its lines.
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
@@ -265,7 +265,7 @@ impl Spaces {
         Ok(answers)
     }
 
-    /// Puts a question to a conversation and returns what spoke for each hit, as many as recall gives without being told.
+    /// Asks a question in a conversation and returns the signals of each hit, as many as recall returns by default.
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
@@ -395,7 +395,7 @@ pub(crate) fn is_behind(gap: &Gap) -> bool {
     matches!(gap.cause, GapCause::Stale { .. })
 }
 
-/// Refuses an acknowledgement of what was not new, or that lacks more than layers that read it later.
+/// Rejects an acknowledgment of a duplicate, or one with gaps beyond layers that read it later.
 pub(crate) fn is_logged(ack: &Degraded<Ack>) -> Result<()> {
     let is_whole = ack.gaps.iter().all(is_behind) && !ack.duplicate;
     ensure!(is_whole, "an event was not logged in full: {ack:?}");

@@ -1,4 +1,4 @@
-//! Summaries of sessions against those that people or models wrote: the condenser beside the beginning, `TextRank` and chance.
+//! Session summaries against human or model references: the condenser, lead, `TextRank` and chance.
 
 pub mod fit;
 mod rank;
@@ -19,7 +19,7 @@ use self::rouge::{MEASURES, Rouge, rouge};
 use crate::neutral::lines;
 use crate::paired::interval;
 
-/// Tokens of a summary. Source: issue 7, summaries of sessions at 120 tokens.
+/// Tokens of a summary. Source: own choice, session summaries of 120 tokens.
 pub const BUDGET: TokenCount = TokenCount(120);
 /// The ways to choose sentences, the condenser first.
 const ARMS: [&str; 4] = ["condensed", "lead", "textrank", "random"];
@@ -101,7 +101,7 @@ impl Session {
         rouge(&self.rendered(&said, &kept), &self.reference)
     }
 
-    /// The day, then the sentences, with a name wherever somebody else speaks.
+    /// The day, then the sentences, with a name wherever someone else speaks.
     fn rendered(&self, said: &[Utterance<'_>], kept: &[Kept]) -> String {
         let (mut text, mut last) = (self.day.clone(), None);
         for one in kept {

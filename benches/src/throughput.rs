@@ -1,4 +1,4 @@
-//! How many turns a second of processor time takes in: imported, read into notes and graph, and summed up.
+//! Ingest throughput in turns per second of CPU time: import, extraction into notes and graph, summaries.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -15,10 +15,10 @@ use crate::spaces::{fold, own_history};
 
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
 const PATIENCE: u64 = 3_600_000;
-/// Turns a second beside those of another build.
+/// Turns per second next to those of another build.
 const ASKED_SHARE: f64 = 0.9;
 
-/// What one run took, in seconds of processor time.
+/// CPU seconds of one run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
     /// Turns that were taken in.
@@ -32,13 +32,13 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns how many turns a second takes in.
+    /// Returns the turns per second.
     pub fn rate(&self) -> f64 {
         self.turns as f64 / (self.import + self.fold + self.summaries)
     }
 }
 
-/// Takes the corpus of a folder into a new space, and reads it to the end.
+/// Imports the corpus of a folder into a new space, and processes it to the end.
 ///
 /// # Errors
 /// A corpus that is not read in full.
@@ -66,7 +66,7 @@ pub async fn run(data: &Path) -> Result<Run> {
     Ok(Run { turns, import, fold, summaries })
 }
 
-/// Measures this program, and another build of it in turns, and says what each takes in; the middle of all rounds counts.
+/// Measures this program and another build in turns, and returns the throughput of each; the median of all rounds counts.
 ///
 /// # Errors
 /// A run that fails.

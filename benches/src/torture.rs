@@ -1,4 +1,4 @@
-//! Programmes that try to make a space lose, double, damage or misread something; every one is repeated by its seed.
+//! Torture programs that try to make a space lose, double, damage or misread something; each is reproducible by its seed.
 
 pub mod asking;
 pub mod corrupt;
@@ -38,14 +38,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// How much of a programme is wanted.
+/// The size of a run.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// Kills, cuts, failures or files.
     pub runs: u64,
     /// The number of the first run; a slice that goes on where another stopped says where.
     pub first: u64,
-    /// What every random choice follows from.
+    /// Seed of every random choice.
     pub seed: u64,
     /// When to stop before all runs are done.
     pub time: Duration,
@@ -53,10 +53,10 @@ pub struct Order {
     pub program: PathBuf,
 }
 
-/// What came of it. Everything but `runs`, `seconds` and `details` must be 0.
+/// The result. Everything but `runs`, `seconds` and `details` must be 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Name of the programme.
+    /// Name of the program.
     pub name: &'static str,
     /// The seed.
     pub seed: u64,
@@ -68,22 +68,22 @@ pub struct Report {
     pub lost: u64,
     /// Events that were there twice, after a retry with the same key.
     pub doubled: u64,
-    /// Files that a check found damaged though nobody had damaged them.
+    /// Undamaged files that a check reported as damaged.
     pub corrupt: u64,
     /// Panics, aborts, and processes that had to be stopped because they hung.
     pub panics: u64,
     /// Answers that were wrong and did not say so.
     pub silent_wrong: u64,
-    /// Errors that told the caller something else than the truth, or that no caller should see.
+    /// Wrong errors, or errors that no caller should see.
     pub wrong_errors: u64,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
     /// What else was counted, by name.
     pub details: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
-    /// Starts the account of a programme.
+    /// Starts the account of a program.
     pub fn of(name: &'static str, order: &Order) -> Self {
         Self { name, seed: order.seed, first: order.first, ..Self::default() }
     }
@@ -93,7 +93,7 @@ impl Report {
         [self.lost, self.doubled, self.corrupt, self.panics, self.silent_wrong, self.wrong_errors] == [0; 6]
     }
 
-    /// Counts something that is reported beside the rest.
+    /// Counts an additional figure of the report.
     pub fn count(&mut self, what: &'static str, times: u64) {
         *self.details.entry(what).or_default() += times;
     }

@@ -1,4 +1,4 @@
-//! What finds near vectors, beside a look at all of them: how many of the exact nearest, for how much time and memory.
+//! Approximate vector indexes against the exact scan: recall of the nearest neighbors, time and memory.
 //!
 //! The vectors are of sentences of real conversations, and where these do not suffice, of made ones.
 

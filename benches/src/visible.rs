@@ -1,4 +1,4 @@
-//! How long it takes from writing an event until it can be read: in the same process and in a second one.
+//! Write-to-read latency of an event: in the same process and in a second one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Questions that warm everything up.
 const WARM: usize = 5;
 
-/// What is promised: `normal` p50 and p99, `full` p50, and what a second process may add. In milliseconds.
+/// Targets: `normal` p50 and p99, `full` p50, and the addition for a second process. In milliseconds.
 const ASKED: [f64; 4] = [0.5, 5.0, 5.0, 1.0];
 
 /// Measures one durability on a space that is there.

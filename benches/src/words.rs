@@ -1,4 +1,4 @@
-//! Words to make conversations of: frequent English ones first, then made-up ones that look like words, by Zipf's law.
+//! Vocabulary for synthetic conversations: frequent English words, then made-up ones, by Zipf's law.
 
 /// Distinct words. Source: own choice, about what a year of chat between two people holds.
 const VOCABULARY: f64 = 20_000.0;

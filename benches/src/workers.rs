@@ -1,4 +1,4 @@
-//! What somebody who talks notices of all background work at full speed.
+//! Foreground latency under background work at full speed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::spaces::{is_behind, is_logged};
 
 /// Appends and questions of one round, in each state.
 const ROUND: usize = 20;
-/// How much longer the median of either may be. Source: issue 8.
+/// Highest allowed increase of either median. Source: the target of the product.
 const ASKED_RATIO: f64 = 1.5;
-/// Layers that are made anew again and again.
+/// Layers that are rebuilt again and again.
 const LAYERS: [Layer; 3] = [Layer::Graph, Layer::Learnings, Layer::Summaries];
 
 /// Share of the turns that upkeep forgets, because there are more than are kept: one in so many.
@@ -47,7 +47,7 @@ impl BackgroundEmbedder for Remote {
     }
 }
 
-/// The processor time of what writes. Only one store may be open.
+/// The CPU time of what writes. Only one store may be open.
 #[derive(Debug)]
 struct Writing(NamedThread);
 
@@ -78,10 +78,10 @@ struct Times {
     recall: Vec<Duration>,
 }
 
-/// Appends and asks in turns while nothing else is done, and while the same engine makes the graph, the notes and the summaries
-/// anew from the log, runs cycles of the dream, and steps of upkeep with vectors and retention, each as fast as it can. Says of
-/// every kind of write transaction how long the longest took, on the wall, where it waits for the disk and for processors that
-/// do something else, and in processor time.
+/// Appends and asks in turns without background work, and while the same engine rebuilds the graph, the notes and the summaries
+/// from the log, runs consolidation cycles, and maintenance with vectors and retention, each at full speed. Returns for every
+/// kind of write transaction its longest duration, in wall time, which includes waits for the disk and for busy processors, and
+/// in CPU time.
 ///
 /// # Errors
 /// A call that fails, or work that did nothing.
@@ -123,7 +123,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
     }
     ensure!(works.iter().all(|done| *done > 0), "a worker did nothing: {works:?}");
     let written = store.write_times();
-    // A connection that was opened anew would have been counted as nothing.
+    // A reopened connection would have been counted as nothing.
     let _writer = writing.0.cpu()?;
     engine.close().await?;
     store.close().await?;
@@ -197,7 +197,7 @@ async fn talk(memory: &Memory, times: &mut Times) -> Result<()> {
     Ok(())
 }
 
-/// Does one kind of background work again and again until it is told to stop; returns how often.
+/// Repeats one kind of background work until it is stopped; returns how often.
 async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<u64> {
     let (owner, mut done) = (OwnerId::new("bench")?, 0);
     while !is_over.load(Ordering::Relaxed) || done == 0 {

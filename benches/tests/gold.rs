@@ -1,4 +1,4 @@
-//! The gold sets are whole, and the extractor is as good on their development halves as it was.
+//! Gold-set integrity, and no regression of the extractor on the development halves.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
@@ -85,7 +85,7 @@ fn the_sets_are_as_large_as_they_must_be() {
     assert!(with(&["reject", "repair"]) >= 150 && with(&["directive"]) >= 150);
 }
 
-/// What the development half must show at least, or at most: the figures of the last change, a little loosened.
+/// Limits of the figures on the development half: those of the last change, with some tolerance.
 const FLOORS: [(&str, f64); 6] = [
     ("faithful", 0.93),
     ("worth", 0.93),

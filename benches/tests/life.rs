@@ -1,4 +1,4 @@
-//! A space in which every layer holds something.
+//! A space with data in every layer.
 
 use mnemal_benches::figure::Figure;
 use mnemal_benches::latency::{Bed, furnish, import, life_contexts};

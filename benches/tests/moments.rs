@@ -1,4 +1,4 @@
-//! Questions that are asked in the middle of a conversation know what was said before, and nothing else.
+//! Questions in the middle of a conversation: what was said before is known, and nothing later.
 
 use std::fmt::Write as _;
 

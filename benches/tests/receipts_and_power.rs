@@ -1,4 +1,4 @@
-//! What a power cut takes of receipts, which are not flushed by themselves, and what it leaves of everything else.
+//! Power cuts and receipts, which are not flushed by themselves: lost receipts, and intact other data.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

@@ -1,4 +1,4 @@
-//! The scores of a small run, against numbers that an independent scorer printed for the same files.
+//! Scores of a small run against those of an independent scorer for the same files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A short version of the questions that `torture asking` puts.
+//! A short run of `torture asking`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A slice of the month of cycles.
+//! A short run of `torture dream`.
 
 use std::time::Duration;
 

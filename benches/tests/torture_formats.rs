@@ -1,4 +1,4 @@
-//! A sample of the damaged files of other programs, small enough for every run of the tests.
+//! A sample of `torture formats`, small enough for every test run.
 
 use std::path::PathBuf;
 use std::time::Duration;

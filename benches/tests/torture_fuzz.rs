@@ -1,4 +1,4 @@
-//! A sample of the spoiled texts, small enough for every run of the tests.
+//! A sample of `torture fuzz`, small enough for every test run.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The programme of attacks finds what it is there to find.
+//! Self-test of `torture poison`: it detects the attacks that it plants.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! A sample of every programme that kills processes or lets several work on one file; the whole is `cargo xtask torture`.
+//! A sample of every program that kills processes or shares one file; the whole is `cargo xtask torture`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,11 +1,11 @@
-//! A sample of the programmes that cut the power and that let one operation after the other fail.
+//! A sample of the power-cut and I/O-failure programs.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use mnemal_benches::torture::{Order, io, powercut};
 
-/// Source: the day the programmes were written; any number does.
+/// Source: the day the programs were written; any number does.
 const SEED: u64 = 20_261_122;
 
 fn order(runs: u64) -> Order {

@@ -1,4 +1,4 @@
-//! The material about whose words a turn holds and what still holds is whole, and small spaces are judged as it says.
+//! Integrity of the authorship and endings data, and judgments of small spaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ async fn kept(first: &str, second: &str, key: &str) -> Outcome {
     said(first, second, (Vec::new(), vec![key.to_owned()])).await
 }
 
-/// Says a pair, and returns what is told as present or was lost.
+/// Sends a pair, and returns what is shown as current or was lost.
 #[expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 async fn said(first: &str, second: &str, (gone, still): (Vec<String>, Vec<String>)) -> Outcome {
     let pair = Pair {

@@ -47,16 +47,16 @@ const BENCHES: &[(&str, &str)] = &[
     ("workers", "what appends and questions notice of all background work at full speed"),
 ];
 
-/// The argument that asks for a transformer, which is compiled in only then.
+/// The argument that requests a transformer, which is compiled in only then.
 const TRANSFORMER: &str = "--embedder";
 
-/// The argument that asks for the build that is shipped, whose speed counts.
+/// The argument that requests the shipped build, whose speed counts.
 const DIST: &str = "--dist";
 
-/// The bench that asks an endpoint, which is compiled in only for it.
+/// The bench that calls an endpoint; the client is compiled in only for it.
 const ENDPOINT: &str = "model";
 
-/// Runs `bench NAME [ARGUMENTS]` or `bench --list`; arguments after the name go to the program as they are.
+/// Runs `bench NAME [ARGUMENTS]` or `bench --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
         None => bail!("bench needs a name\n{}", list()),

@@ -1,4 +1,4 @@
-//! The page of benchmarks: every measurement with its command, its commit and its machine, written by `cargo xtask benchmarks`.
+//! The benchmarks page: every measurement with its command, commit and machine, written by `cargo xtask benchmarks`.
 
 mod page;
 
@@ -14,9 +14,9 @@ use crate::workspace::Tree;
 
 /// The page, from the root of the workspace.
 pub(crate) const PAGE: &str = "docs/benchmarks.md";
-/// Where measurements are kept, from the root of the workspace.
+/// The folder of measurements, from the root of the workspace.
 const RESULTS: &str = "docs/results";
-/// What stands for the folder of the data in a command.
+/// Placeholder for the data folder in a command.
 const DATA: &str = "DATA";
 
 /// One file of results.
@@ -160,7 +160,7 @@ const MEASUREMENTS: &[Measurement] = &[
     },
 ];
 
-/// Writes the page from the files of results; with `--data DIR [NAME …]` measures these files anew before, all of them without a name.
+/// Writes the page from the result files; with `--data DIR [NAME …]` measures these first, all of them without a name.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments {
         [] => {}
@@ -255,7 +255,7 @@ fn read(text: impl Fn(&str) -> Option<String>) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// What is wrong with the page of a tree; `None` when it says what the files of results say.
+/// Returns the fault of a tree's page; `None` when it agrees with the result files.
 pub(crate) fn fault(tree: &Tree) -> Option<String> {
     let text = |path: &str| tree.file(path).map(|file| file.text.clone());
     match read(text) {

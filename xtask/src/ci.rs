@@ -28,7 +28,7 @@ const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
-/// The step that runs where it is named: it compiles what each layer needs anew, for which the other steps leave no time.
+/// A step that runs only by name: it recompiles the dependencies of each layer, for which the other steps leave no time.
 const ON_REQUEST: &[&str] = &["alone"];
 
 /// The steps in their order, each with one line of help.
@@ -207,7 +207,7 @@ fn features(run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// One layer at a time, without its default features and with those of nobody else: what it needs it asks for itself.
+/// One layer at a time, without its default features and those of others: it must request what it needs itself.
 fn alone(run: &mut Run) -> Result<()> {
     let names: Vec<String> = layers(&run.packages).map(|package| package.name.clone()).collect();
     for name in names {

@@ -3,8 +3,8 @@
 //! that they serve. The clients of mem0, and clients that public generators make of the server's `OpenAPI` document, drive the
 //! server.
 //!
-//! Where Python or Node is missing, its client is not run, and a line says so; where `CI` is set that is a failure, so that
-//! continuous integration never passes by leaving it out.
+//! Where Python or Node is missing, its client is skipped with a message; where `CI` is set that is a failure, so that
+//! continuous integration never passes by skipping it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::command::Line;
 
-/// Where the clients and the versions of their packages stand.
+/// The clients, with the versions of their packages.
 const SCRIPTS: &str = "crates/mnemal-cli/tests/clients";
 /// The first five minutes, a script for each sort of user.
 const PERSONAS: &str = "crates/mnemal-cli/tests/personas";
-/// Where our own clients stand.
+/// Our own clients.
 const INTEGRATIONS: &str = "integrations";
 /// Built as the tests build it, which have dependencies of their own, so that nothing is compiled twice.
 const BUILD: &[&str] = &[
@@ -31,7 +31,7 @@ const BUILD: &[&str] = &[
     "--example",
     FIXTURES,
 ];
-/// The server of the fixtures that the conformance suite asks for.
+/// The fixture server that the conformance suite requires.
 const FIXTURES: &str = "conformance";
 
 /// Builds the program, installs the clients below the target folder unless they are there, and runs them.
@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Lets the clients of mem0 drive the server, and clients that are generated from its document, which a validator checks.
+/// Runs the mem0 clients against the server, and clients generated from its document, which a validator checks.
 pub(crate) fn foreign(root: &Path) -> Result<()> {
     let (program, clients) = built(root)?;
     let scripts = root.join(SCRIPTS);
@@ -98,7 +98,7 @@ pub(crate) fn personas(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Asks the server what its `OpenAPI` document allows and forbids, with schemathesis; arguments go to the script as they are.
+/// Tests the server against its `OpenAPI` document with schemathesis; arguments are passed to the script.
 pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<()> {
     let (program, clients) = built(root)?;
     let scripts = root.join(SCRIPTS);
@@ -108,8 +108,8 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<()> {
     line.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(root)
 }
 
-/// Lets two users of one space try every door for what is the other's; arguments go to the script as they are. The program is
-/// `MNEMAL` of the environment, else it is built.
+/// Lets two users of one space try every route to the other's data; arguments are passed to the script. The program is `MNEMAL`
+/// of the environment, else it is built.
 pub(crate) fn doors(root: &Path, arguments: &[String]) -> Result<()> {
     let program = match std::env::var_os("MNEMAL") {
         Some(given) => PathBuf::from(given),

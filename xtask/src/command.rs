@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A program with its arguments and the variables that differ from the surroundings.
+/// A program with its arguments and additional environment variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     program: String,
@@ -48,7 +48,7 @@ impl Line {
         self
     }
 
-    /// Runs the program with its output shown and nothing to read; fails with the command line.
+    /// Runs the program with its output shown and no input; fails with the command line.
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
         let status = self.command(root).status().with_context(|| format!("cannot start `{self}`"))?;
         if status.success() { Ok(()) } else { bail!("`{self}` failed: {status}") }

@@ -1,4 +1,5 @@
-//! The promises of the four designs that mnemal unites, and of the two programs that they were made after, tried one by one against the program that users run.
+//! Conformance with the source designs: the promises of the four designs that mnemal unites, and of the two programs that they
+//! were made after, each tried against the built program.
 //!
 //! Each promise is a row of `xtask/designs/NAME.toml`, whose form `xtask/designs/README.md` says: steps with what they must
 //! answer, or a decision with its reason, which `docs/source-designs.md` repeats.
@@ -32,7 +33,7 @@ const MODELS: &[&str] = &["alwaysonagent", "babyagi3"];
 const MOST_DECISIONS: usize = 12;
 /// Most decisions of the programs that they were made after. Source: own choice.
 const MOST_OF_MODELS: usize = 6;
-/// Sections that are walked at the same time. Source: own choice; most of the time of a section is waiting.
+/// Sections that run concurrently. Source: own choice; most of the time of a section is waiting.
 const AT_ONCE: usize = 4;
 
 /// What is asked for.
@@ -63,13 +64,13 @@ impl Options {
 /// What became of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
-    /// Every step answered as it must.
+    /// Every step gave the expected answer.
     Works,
-    /// It is otherwise by decision.
+    /// A deliberate deviation.
     Decision,
     /// It has neither steps nor a decision.
     Missing,
-    /// A step answered otherwise, and how.
+    /// A step failed, with the difference.
     Failed(String),
 }
 
@@ -81,7 +82,7 @@ struct Tried {
     outcome: Outcome,
 }
 
-/// Walks the designs; with `--write` only the page of decisions is written.
+/// Tests the designs; with `--write` only the page of deviations is written.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let options = Options::read(arguments)?;
     let mut designs = load(root)?;
@@ -147,7 +148,7 @@ fn walk(program: &Path, designs: &[Design], options: &Options) -> Vec<Tried> {
             });
         }
     });
-    // What is left in the temporary folder harms nobody.
+    // Leftovers in the temporary folder are harmless.
     drop(std::fs::remove_dir_all(&folder));
     tried.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Starts the recipe of the built-in embedder's table; a build never needs it.
+//! Recipe for the built-in embedder's table; a build never needs it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::command::Line;
 /// The recipe, with its own document and list of packages.
 const RECIPE: &str = "crates/mnemal-providers/distil/distil.py";
 
-/// Runs `embedder distil` (writes the table anew) or `embedder verify` (compares a sample with the teacher).
+/// Runs `embedder distil` (rewrites the table) or `embedder verify` (compares a sample with the teacher).
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
         Some((word, rest)) if word == "distil" || word == "verify" => {

@@ -1,4 +1,4 @@
-//! Which requirements of a specification the tests prove, which are waived with a reason, and which are open.
+//! Requirement coverage: ids of a specification that tests prove, that are waived with a reason, or that are open.
 
 mod proofs;
 mod spec;
@@ -15,7 +15,7 @@ use self::proofs::Proof;
 use self::spec::Spec;
 use crate::workspace::Tree;
 
-/// Waivers, one `[[waiver]]` for each requirement that is not built.
+/// Waivers, one `[[waiver]]` per requirement that is not built.
 const WAIVERS: &str = "docs/feature-waivers.toml";
 
 /// What the command line asked for.

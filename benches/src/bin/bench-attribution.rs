@@ -1,4 +1,4 @@
-//! What of other people's words becomes the user's, and what of his own is still learnt.
+//! Attribution benchmark: other people's words that become the user's, and the user's own that are still learned.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use mnemal_benches::attribution::{Figures, Half, Material, Outcome};
 use mnemal_benches::learned::Item;
 use serde_json::{Map, Value, json};
 
-/// Says statements in wrappers and plainly, each in a space of its own, and looks at what is learnt of the user.
+/// Says statements in wrappers and plainly, each in a space of its own, and looks at what is learned of the user.
 #[derive(Debug, Parser)]
 #[command(name = "bench-attribution", max_term_width = 100)]
 struct Args {
@@ -22,7 +22,7 @@ struct Args {
     /// List the failures of the half dev; those of the other are never shown.
     #[arg(long)]
     list: bool,
-    /// Write the plain turns of which something is learnt, as the baseline of later builds.
+    /// Write the plain turns of which something is learned, as the baseline of later builds.
     #[arg(long)]
     baseline: Option<PathBuf>,
     /// Print one JSON document.

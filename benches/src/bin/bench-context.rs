@@ -1,4 +1,4 @@
-//! How much of the evidence contexts hold, with the facts of the graph and without.
+//! Context benchmark: evidence in contexts, with and without the facts of the graph.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use mnemal_benches::spaces::{Answers, Layout, Spaces, own_history};
 use serde_json::{Map, Value, json};
 
 /// Assembles a context for every question twice, with a graph and without one, and says how much of its evidence each holds:
-/// a turn counts when a line stands on it, whether that is the turn itself or a fact that was read in it.
+/// a turn counts when a line is on it, whether that is the turn itself or a fact that was read in it.
 #[derive(Debug, Parser)]
 #[command(name = "bench-context", max_term_width = 100)]
 struct Args {
@@ -39,7 +39,7 @@ struct Args {
     /// The field of a question that makes groups.
     #[arg(long, default_value = "category")]
     by: String,
-    /// Measure the processor time of contexts instead: all data sets in one file, with a graph and without in turn.
+    /// Measure the CPU time of contexts instead: all data sets in one file, with a graph and without in turn.
     #[arg(long)]
     cost: bool,
     /// Folders of turns in which the data set's statements of preferences are scattered; then contexts are asked for the right
@@ -61,9 +61,9 @@ struct Args {
 
 /// Questions of each data set that are timed.
 const ASKED: usize = 60;
-/// How often each is timed.
+/// Repetitions per measurement.
 const ROUNDS: usize = 3;
-/// What facts may cost. Source: the task of this bench, 1.3 times the processor time.
+/// What facts may cost. Source: the task of this bench, 1.3 times the CPU time.
 const MOST_COST: f64 = 1.3;
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
 const PATIENCE_MS: u64 = 3_600_000;
@@ -146,7 +146,7 @@ async fn preferences(stated: &Stated, builder: &Builder, budget: u32) -> Result<
     Ok(())
 }
 
-/// Assembles each question's context on one file with a graph and without, in turn, and compares the processor time.
+/// Assembles each question's context on one file with a graph and without, in turn, and compares the CPU time.
 async fn cost(args: &Args) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("cost.db");

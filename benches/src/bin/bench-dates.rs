@@ -1,4 +1,4 @@
-//! Dates that are found in sentences, against the references of a public data set.
+//! Date benchmark: recognition in sentences, against the references of a public data set.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ struct Args {
     /// A folder with `cases.jsonl`: sentences, moments, and the dates that a reference finds.
     #[arg(long)]
     data: PathBuf,
-    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references, then with
-    /// those that are built in.
+    /// Print every case that is not exact, with what was wanted and what was read, first with the customs of the references,
+    /// then with those that are built in.
     #[arg(long, conflicts_with = "json")]
     list: bool,
     /// Leave out every wording of the rules once, and say what becomes of the sentences that need it.

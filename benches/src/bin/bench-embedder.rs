@@ -1,4 +1,4 @@
-//! What the built-in embedder costs, and what its vectors add to recall by words.
+//! Embedder benchmark: cost of the built-in embedder, and the gain of its vectors over lexical recall.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use serde_json::json;
 const TEXTS: usize = 20_000;
 /// Turns that are ranked for a question.
 const LIMIT: usize = 50;
-/// What the modes are compared by.
+/// The metrics of the comparison.
 const METRIC: &str = "recall@10";
 const MODES: [(&str, RecallMode); 3] =
     [("lexical", RecallMode::Lexical), ("vector", RecallMode::Vector), ("hybrid", RecallMode::Auto)];

@@ -1,4 +1,4 @@
-//! What is still told as present after a later turn ended it, and what is ended that no turn ended.
+//! Endings benchmark: facts still shown as current after a later turn ended them, and false endings.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the extractor finds, against observations or labels.
+//! Extraction benchmark: the extractor's output against observations or labels.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use mnemal_extract::RuleExtractor;
 use mnemal_reader::{TrainedReader, VotingExtractor};
 use serde_json::{Value, json};
 
-/// Passes over the turns for the throughput, of which the median counts. Source: EXTRACTION 14, row 12.
+/// Passes over the turns for the throughput, of which the median counts. Source: own choice.
 const PASSES: usize = 5;
 
 /// Measures the extractor: claims and names against labels, or claims against observations.
@@ -29,7 +29,7 @@ struct Args {
     /// Which half of a gold folder.
     #[arg(long, default_value = "dev")]
     half: String,
-    /// Print what failed; refused for a half that is held back.
+    /// Print what failed; refused for a held-out half.
     #[arg(long)]
     failures: bool,
     /// Show each rule.

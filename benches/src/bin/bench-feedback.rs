@@ -1,4 +1,4 @@
-//! What users say about the work of an assistant: precision, recall, level, and what would be learned falsely.
+//! Feedback benchmark: precision, recall, irritation level, and false learnings.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use mnemal_benches::feedback::fit::Samples;
 use mnemal_benches::feedback::{Judged, false_learnings, noted};
 use serde_json::Value;
 
-/// Measures the detector of feedback against labels, and on chats in which nobody speaks to an assistant.
+/// Measures the feedback detector against labels, and on chats without an assistant.
 #[derive(Debug, Parser)]
 #[command(name = "bench-feedback", max_term_width = 100)]
 struct Args {
@@ -25,7 +25,7 @@ struct Args {
     /// A folder with a `corpus.jsonl` in which users state preferences; adds `noted`, the share of turns with a note.
     #[arg(long)]
     notes: Option<PathBuf>,
-    /// Print what failed; refused for a half that is held back.
+    /// Print what failed; refused for a held-out half.
     #[arg(long)]
     failures: bool,
     /// Show each rule.

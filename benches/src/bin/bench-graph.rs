@@ -1,4 +1,4 @@
-//! The graph: speed of its projection, what a question costs, and what an append notices of it.
+//! Graph benchmark: projection speed, query cost, and the effect on appends.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::fs::File;
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let folder = tempfile::tempdir()?;
     let mut figures = Vec::new();
-    // One thread, so that processor time is that of what is asked and nothing else.
+    // One thread, so that CPU time is that of what is asked and nothing else.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut last = None;
     for data in &args.data {

@@ -1,4 +1,4 @@
-//! What index blocks cost: append, load, erase, against one row an event. Prints one JSON object.
+//! Index-block benchmark: append, load and erase, against one row per event. Prints one JSON object.
 //!
 //! `cargo run --release -p mnemal-benches --bin bench-index-spike -- --json`; `--events <n>` changes the size of the log.
 
@@ -13,9 +13,9 @@ use mnemal_core::{
 };
 use mnemal_store::{Durability, Options, SqliteStore};
 
-/// Events in the log. Source: the target size of RECALL, 100,000 events.
+/// Events in the log. Source: the target size of a space, 100,000 events.
 const EVENTS: usize = 100_000;
-/// Distinct terms an event. Source: mean of a conversation turn, RECALL 9.
+/// Distinct terms per event. Source: the mean of conversation turns.
 const TERMS: usize = 24;
 /// Words of the vocabulary, drawn with falling frequency.
 const VOCABULARY: u64 = 50_000;
@@ -217,7 +217,7 @@ impl Maker {
     }
 }
 
-/// Returns the processor time of all living threads of this process, in microseconds.
+/// Returns the CPU time of all living threads of this process, in microseconds.
 fn cpu_micros() -> Result<f64> {
     let mut nanos = 0_u64;
     for task in std::fs::read_dir("/proc/self/task")? {

@@ -1,4 +1,4 @@
-//! Import, append, recall, context, memory and start by size of the log: medians and tails, in processor time.
+//! Import, append, recall, context, memory and start by size of the log: medians and tails, in CPU time.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::{Path, PathBuf};

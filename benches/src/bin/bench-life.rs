@@ -1,4 +1,4 @@
-//! How well contexts serve the questions of a life, and what is right of what is held at its end.
+//! Life benchmark: how well contexts serve the questions of a simulated life, and correctness at its end.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
-//! A server with the limits that it has by default, asked by many clients at once, and commands of one's own beside it: how many
-//! calls fail.
+//! Load benchmark: failed calls of a server with default limits under many clients, with local commands in parallel.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;
@@ -15,7 +14,7 @@ use mnemal_benches::serving::{Installation, Serving, program};
 use mnemal_benches::words::Dice;
 use serde_json::json;
 
-/// The seed of what is asked.
+/// The seed of the requests.
 const SEED: u64 = 20_261_128;
 /// The space.
 const SPACE: &str = "load";
@@ -189,7 +188,7 @@ fn call(dice: &mut Dice, client: u64) -> (String, String) {
     }
 }
 
-/// Runs commands of the program, one after the other, as a person and his scripts do.
+/// Runs commands of the program, one after the other, like a user's shell and scripts.
 fn command(installation: &Installation, most: u64, tally: &Tally) -> Result<()> {
     for number in 0..most {
         let text = format!("Command {number} saw a heron.");

@@ -1,4 +1,4 @@
-//! What the passes that ask a language model make of conversations, with any endpoint that speaks as OpenAI does.
+//! Model-pass benchmark on conversations, with any OpenAI-compatible endpoint.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use mnemal_providers::{ChatSettings, EndpointModel};
 use serde_json::{Value, json};
 
 /// Tells a space turns of a data set and notes that are nearly alike, runs cycles that ask a model, and says what came of each
-/// question; then takes everything back. Fails if a note is lost, rows differ from the log, or something cannot be taken back.
+/// question; then takes everything back. Fails if a note is lost, rows differ from the log, or something cannot be undone.
 #[derive(Debug, Parser)]
 #[command(name = "bench-model", max_term_width = 100)]
 struct Args {
@@ -32,10 +32,10 @@ struct Args {
     /// The folder of a data set in the neutral layout.
     #[arg(long)]
     data: PathBuf,
-    /// Turns that are told.
+    /// Number of turns.
     #[arg(long, default_value_t = 60)]
     turns: usize,
-    /// Files that are read in, of four turns each, behind those that are told.
+    /// Ingested files, of four turns each, after the turns.
     #[arg(long, default_value_t = 0)]
     files: usize,
     /// Most seconds of the model for the questions of one pass; what it is asked afterwards it does not answer.

@@ -1,4 +1,4 @@
-//! mnemal beside SQLite FTS5, `LanceDB`, Chroma, `LangGraph` and Mem0: the same texts, vectors and questions.
+//! Peer benchmark: mnemal, SQLite FTS5, `LanceDB`, Chroma, `LangGraph` and Mem0 on the same texts, vectors and questions.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const SAMPLES: usize = 200;
 #[derive(Debug, Parser)]
 #[command(name = "bench-peers", max_term_width = 100)]
 struct Args {
-    /// The folder of a data set in the neutral layout; its name stands in the report.
+    /// The folder of a data set in the neutral layout; its name is in the report.
     #[arg(long, required_unless_present = "be")]
     data: Option<PathBuf>,
     /// The file of the questions, within the folder.
@@ -31,8 +31,8 @@ struct Args {
     /// Also measure made conversations of so many events; 0 for none.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
     sizes: Vec<usize>,
-    /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how much
-    /// of the evidence they hold; mnemal's are those of `bench recall --curve`.
+    /// Fill contexts of 500, 1,000, 2,000 and 4,000 tokens with what the other stores rank instead, turns as lines, and say how
+    /// much of the evidence they hold; mnemal's are those of `bench recall --curve`.
     #[arg(long)]
     curve: bool,
     /// Questions about each of those.

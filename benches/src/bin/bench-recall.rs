@@ -1,4 +1,4 @@
-//! Recall and nDCG of retrieval over labelled conversations.
+//! Recall benchmark: recall and nDCG over labeled conversations.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::io::Write as _;
@@ -28,7 +28,7 @@ struct Args {
     /// Put all conversations into one space instead of one space each.
     #[arg(long)]
     pooled: bool,
-    /// Write what was ranked, one question a line.
+    /// Write what was ranked, one question per line.
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
     /// The file of the questions, within the folder.
@@ -46,8 +46,8 @@ struct Args {
     /// Assemble contexts of this many tokens too, and say how much of the evidence they hold.
     #[arg(long, value_name = "TOKENS")]
     context: Option<u32>,
-    /// Assemble contexts of 500, 1,000, 2,000 and 4,000 tokens instead, and say how much of the evidence they hold beside the turns
-    /// that stemmed BM25 would put into as many tokens.
+    /// Assemble contexts of 500, 1,000, 2,000 and 4,000 tokens instead, and say how much of the evidence they hold beside the
+    /// turns that stemmed BM25 would put into as many tokens.
     #[arg(long, conflicts_with_all = ["context", "run"])]
     curve: bool,
     #[command(flatten)]

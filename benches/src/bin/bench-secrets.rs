@@ -1,4 +1,4 @@
-//! Secrets that the rules let pass, and what they take for a secret in ordinary conversation.
+//! Secret benchmark: missed secrets, and false positives in ordinary conversation.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

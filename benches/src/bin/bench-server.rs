@@ -1,4 +1,4 @@
-//! `mnemal serve` under load on loopback, what a start costs, and how large the program is.
+//! Server benchmark: `mnemal serve` under load on loopback, start cost, and program size.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const SEED: u64 = 20_260_301;
 /// Questions that are asked by turns.
 const QUESTIONS: usize = 2_000;
-/// Starts that one figure is the mean of; processor time of children is counted in steps of 10 ms.
+/// Starts that one figure is the mean of; CPU time of children is counted in steps of 10 ms.
 const STARTS: u32 = 40;
 /// Clients that send half a head and no more, and clients that ask for a stream and read nothing.
 const DEAD: usize = 32;
@@ -177,7 +177,7 @@ struct Part {
     /// From when a request was due to its answer.
     waits: Vec<Duration>,
     errors: Errors,
-    /// Processor time of the server for each answer.
+    /// CPU time of the server for each answer.
     cpu: Duration,
 }
 
@@ -383,7 +383,7 @@ fn resident(server: &Serving) -> Result<f64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? * 1_024.0 / 1e6)
 }
 
-/// Returns the processor time of the server, in steps of 10 ms.
+/// Returns the CPU time of the server, in steps of 10 ms.
 fn cpu(server: &Serving) -> Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.number()))?;
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();

@@ -1,4 +1,4 @@
-//! What each signal of recall adds, and the weights that data sets teach.
+//! Signal benchmark: contribution of each recall signal, and weights learned from data sets.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use serde_json::json;
 #[derive(Debug, Parser)]
 #[command(name = "bench-signals", max_term_width = 100)]
 struct Args {
-    /// The folder of a data set in the neutral layout; several are learnt from together.
+    /// The folder of a data set in the neutral layout; several are learned from together.
     #[arg(long, required = true)]
     data: Vec<PathBuf>,
     /// The file of the questions, within each folder.
@@ -27,7 +27,7 @@ struct Args {
     /// Learn the weights, and measure them with each conversation left out in turn.
     #[arg(long)]
     fit: bool,
-    /// Keep a weight as it is while the others are learnt.
+    /// Keep a weight as it is while the others are learned.
     #[arg(long, value_name = "SIGNAL=WEIGHT", requires = "fit")]
     hold: Vec<String>,
     /// Print one JSON document.

@@ -1,4 +1,4 @@
-//! Many small spaces asked by chance from one process: processor time, memory, open files.
+//! Many-spaces benchmark: random queries from one process; CPU time, memory, open files.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
 use mnemal_benches::many::{Crowd, Said};
 
-/// Spaces. Source: DECISIONS 5, a developer's projects many times over, and a small team's.
+/// Spaces. Source: own choice, a developer's projects many times over, and a small team's.
 const SPACES: usize = 5_000;
 /// Events of a space. Source: own choice, a week of one project.
 const EVENTS: usize = 200;

@@ -1,4 +1,4 @@
-//! Summaries of sessions against references, beside lead, `TextRank` and chance.
+//! Summary benchmark: session summaries against references, lead, `TextRank` and chance.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Parser)]
 #[command(name = "bench-summaries", max_term_width = 100)]
 struct Args {
-    /// A folder with `corpus.jsonl` and `summaries.jsonl`, one reference a session.
+    /// A folder with `corpus.jsonl` and `summaries.jsonl`, one reference per session.
     #[arg(long)]
     data: PathBuf,
     /// Tokens of a summary.

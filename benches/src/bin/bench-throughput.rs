@@ -1,4 +1,4 @@
-//! Turns that a second of processor time takes in: imported, read into notes and graph, and summed up.
+//! Throughput benchmark: turns per second of CPU time through import, extraction and summaries.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

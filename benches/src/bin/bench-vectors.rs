@@ -1,4 +1,4 @@
-//! Indexes of vectors beside a look at all rows: share of the exact nearest, processor time, memory, time to build.
+//! Vector benchmark: indexes against the full scan; recall, CPU time, memory, build time.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! From writing to reading: what it takes until an event is found, here and in a second process.
+//! Visibility benchmark: time from write to read, here and in a second process.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! What appends and questions notice of all background work at full speed.
+//! Worker benchmark: latency of appends and queries under background work at full speed.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use anyhow::Result;

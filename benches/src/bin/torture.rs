@@ -1,4 +1,4 @@
-//! Tries to make a space lose something: `torture NAME --json`.
+//! Torture programs on the command line: `torture NAME --json`.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::process::ExitCode;
@@ -17,9 +17,9 @@ use serde::Serialize;
 #[derive(Debug, Parser)]
 #[command(name = "torture", max_term_width = 100)]
 struct Args {
-    /// Which programme.
+    /// Which program.
     name: Name,
-    /// Kills, cuts, failures or files; each programme has its own default.
+    /// Kills, cuts, failures or files; each program has its own default.
     #[arg(long)]
     runs: Option<u64>,
     /// The number of the first run, for a slice that goes on where another stopped.
@@ -60,32 +60,32 @@ enum Name {
 }
 
 impl Name {
-    /// The runs that the promises of the product are made on. Source: RELIABILITY 18.1, cut to ten minutes.
+    /// Runs behind the promises of the product. Source: own choice, limited to ten minutes.
     fn runs(self) -> u64 {
         match self {
             Self::Corrupt | Self::Io | Self::Powercut => 2_000,
             Self::History => 30,
-            // Source: issue of the inbox, 200 files and 50 kills.
+            // Source: the target of the product, 200 files and 50 kills.
             Self::Inbox => 50,
             // Source: own choice, ten minutes of a build for development.
             Self::Prefix => 100,
             Self::Fuzz => 500_000,
-            // Source: issue of doors, 500 files of each importer.
+            // Source: the target of the product, 500 files of each importer.
             Self::Formats => 500,
             Self::Dream => 900,
             // Source: own choice, some minutes of a build for development.
             Self::Lies => 300,
-            // Source: issue of trust, 200 canaries, and files of 200 MB.
+            // Source: the target of the product, 200 canaries, and files of 200 MB.
             Self::Erase | Self::Taking => 200,
-            // Source of the last two: issue of trust, 1,000 contexts and 1,000 decisions.
+            // Source of the last two: the target of the product, 1,000 contexts and 1,000 decisions.
             Self::Kill | Self::Receipts | Self::Undo => 1_000,
-            // Source: issue of trust, 10,000 operations.
+            // Source: the target of the product, 10,000 operations.
             Self::Processes | Self::Rebuild | Self::ServerProcesses => 10_000,
             Self::Asking => 1_000_000,
         }
     }
 
-    /// Runs the programme, prints its report, and returns whether it is clean.
+    /// Runs the program, prints its report, and returns whether it is clean.
     fn run(self, order: &Order, form: Form) -> Result<bool> {
         let report = match self {
             Self::Erase => {

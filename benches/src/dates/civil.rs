@@ -1,4 +1,4 @@
-//! Seconds since the epoch from days and times as data sets write them.
+//! Seconds since the epoch from the dates and times of data sets.
 
 /// Reads `2013-02-12`, `2013-02-12T04:30:00` or with a space, and an offset such as `-02:00`; the offset is returned.
 #[must_use]

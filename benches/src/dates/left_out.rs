@@ -1,4 +1,4 @@
-//! Sentences in wordings that the rules do not list: wordings are left out, and what needs them is read again.
+//! Held-out wordings: sentences that the rules do not list, read again after each wording is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{DateSet, Tally, Verdict};
 
-/// What became of sentences whose wording the rules did not know.
+/// Results for sentences with unknown wording.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
     /// Every sentence by group, read without the wordings that no other sentence of the set needs.

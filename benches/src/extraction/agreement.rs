@@ -1,4 +1,4 @@
-//! How far two readers of the same turns agree, who did not see each other's labels.
+//! Inter-annotator agreement of two labelers who did not see each other's labels.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Pairs {
         }
     }
 
-    /// Cohen's κ with n: agreement above chance, 1 for full agreement; null where nobody said yes.
+    /// Cohen's κ with n: agreement above chance, 1 for full agreement; null without any positive label.
     fn json(&self) -> Value {
         if matches!(self.0, [[_, 0], [0, 0]]) {
             return Value::Null;

@@ -1,9 +1,9 @@
-//! What is measured of the rules: the table `measured` of a language's pack.
+//! Calibration of the claim rules: the table `measured` of a language's pack.
 //!
-//! A score is corrected in two steps. Each rule has a shift: the mean of what its claims were less what they were thought
-//! to be, drawn to the mean of all rules as if eight claims had been like that one. Its claims in plain words, at the start
-//! of a short clause, have a shift of their own, drawn to the mean of all such claims, because they are oftener right; a rule
-//! of which there are few claims so stands where most rules stand, whoever wrote it.
+//! A score is corrected in two steps. Each rule has a shift: the mean difference between its claims and their scores, shrunk
+//! toward the mean of all rules by eight virtual claims. Its claims in plain words, at the start of a short clause, have their
+//! own shift, shrunk toward the mean of all such claims, because they are more often right; a rule with few claims so behaves
+//! like most rules.
 //! Then a curve that never falls (pool adjacent violators) says what share of the claims of a shifted score was right.
 //!
 //! Turns that rules were written on count a quarter of unseen ones, because rules do better there than elsewhere;
@@ -15,11 +15,11 @@ use std::fmt::Write as _;
 use mnemal_core::Confidence;
 use mnemal_extract::RuleExtractor;
 
-/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3 to 8
-/// rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of these
-/// the most careful.
+/// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3
+/// to 8 rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of
+/// these the most careful.
 const CALM: f64 = 8.0;
-/// What a claim of a turn counts that rules were written on. Source: measured, as above; .1 to .5 differ little.
+/// Weight of a claim from turns that rules were written on. Source: measured, as above; .1 to .5 differ little.
 const READ: f64 = 0.28;
 /// Claims that a step of the curve needs. Source: own choice; a share of 25 has an error of about .08.
 const STEP: usize = 25;
@@ -142,7 +142,7 @@ const HEAD: &str = "# Written by `cargo xtask bench extract --fit` from labelled
 [measured]
 ";
 
-/// Pools neighbours until no mean is below the one before it and each pool is large enough.
+/// Pools neighbors until no mean is below the one before it and each pool is large enough.
 fn rising(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     struct Pool {
         score: f64,

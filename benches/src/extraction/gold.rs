@@ -1,4 +1,4 @@
-//! Claims and names against labels that people made, one by one.
+//! Claims and names against human labels, one by one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -270,7 +270,7 @@ fn subject(subject: &Subject) -> String {
     }
 }
 
-/// Says whether an act is the labelled one. The labels know one act for what is over, `end` (GUIDE.md: "a past job is `role` or
+/// Returns whether an act is the labeled one. The labels know one act for what is over, `end` (GUIDE.md: "a past job is `role` or
 /// `works_at` with act `end`"); what is told of the past ("worked at") is over too.
 fn is_act(act: Act, label: &str) -> bool {
     act.as_str() == label || act == Act::Past && label == Act::End.as_str()

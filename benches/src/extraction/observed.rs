@@ -1,4 +1,4 @@
-//! Claims against the observations of annotators, which stand beside the turns that they were made from.
+//! Claims against the observations of annotators, which are stored next to their turns.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Observed {
         Ok(Self { turns, observations })
     }
 
-    /// Returns what is told of an extractor: `match`, `recall`, `per_turn`, `active_per_turn`, `n`, and rules.
+    /// Returns the figures of an extractor: `match`, `recall`, `per_turn`, `active_per_turn`, `n`, and rules.
     ///
     /// # Errors
     /// A turn that cannot become an event.

@@ -1,4 +1,4 @@
-//! Stems of content, the head of an object, and when two of them count as the same.
+//! Content stems, the head of an object, and the equality of two objects.
 
 use mnemal_text::{Analyzer, Language, is_stop_word};
 
@@ -35,14 +35,14 @@ pub fn head(text: &str) -> Option<String> {
     heads.or_else(|| stems(text).pop())
 }
 
-/// Says whether the head and at least half of the stems of an object stand among the stems of an observation.
+/// Returns whether the head and at least half of the stems of an object stand among the stems of an observation.
 pub fn is_in(object: &str, observation: &[String]) -> bool {
     let own = stems(object);
     let found = own.iter().filter(|stem| observation.contains(stem)).count();
     found * 2 >= own.len() && head(object).is_some_and(|head| observation.contains(&head))
 }
 
-/// Says whether two objects are the same: equal words, or equal heads and half of the stems in common.
+/// Returns whether two objects are the same: equal words, or equal heads and half of the stems in common.
 pub fn is_same(one: &str, other: &str) -> bool {
     let folded = |text: &str| mnemal_text::fold(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if folded(one) == folded(other) {

@@ -1,4 +1,4 @@
-//! Texts from which nothing may be claimed: sentences that only look like claims, and texts that are not the user's.
+//! Trap texts without a valid claim: sentences that only look like claims, and texts by others.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ struct Line {
 }
 
 /// Counts the sentences of `g2/HALF.jsonl` from which a claim is made, other than that something ended and what is
-/// attributed to somebody else; and names them.
+/// attributed to someone else; and names them.
 ///
 /// # Errors
 /// A file that is missing, or a line that is no such record.

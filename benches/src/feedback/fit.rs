@@ -1,7 +1,7 @@
-//! What the signals of feedback weigh: the tables `weight` of a language's pack.
+//! Weight fitting of feedback signals: the tables `weight` of a language's pack.
 //!
-//! Each class has a logistic regression of its own that prefers small weights, over exchanges that a reader labelled, the
-//! examples of the rules, and chats, in whose answers nobody judges an assistant.
+//! Each class has its own regularized logistic regression, over labeled exchanges, the examples of the rules, and chats without
+//! an assistant.
 
 mod descent;
 
@@ -17,14 +17,14 @@ use self::descent::{Problem, Row};
 use super::{Exchange, Label};
 use crate::neutral::lines;
 
-/// The gold sets with labelled feedback.
+/// The gold sets with labeled feedback.
 const LABELLED: [&str; 2] = ["practice-feedback", "g4"];
 /// The gold sets of chats.
 const CHATS: [&str; 2] = ["g1", "practice"];
-/// What an example of a rule counts, where a labelled exchange counts 1. Source: own choice; the test of the packs demands
+/// What an example of a rule counts, where a labeled exchange counts 1. Source: own choice; the test of the packs demands
 /// that examples are read rightly.
 const EXAMPLE: f64 = 1.2;
-/// What an answer of a chat counts. Source: own choice; they are not labelled, and three times as many as the exchanges.
+/// Weight of a chat message. Source: own choice; they are not labeled, and three times as many as the exchanges.
 const CHAT: f64 = 0.2;
 /// Exchanges and answers that must show a signal. Source: own choice; a weight of fewer is an accident.
 const LEAST_SHOWN: usize = 5;
@@ -89,7 +89,7 @@ impl Sample {
     }
 }
 
-/// Messages with what is known of them.
+/// Messages with their labels.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     samples: Vec<Sample>,
@@ -107,7 +107,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Returns the message before: the assistant's, or else the turn before of the dialogue.
+    /// Returns the previous message: the assistant's, or else the turn before of the dialogue.
     fn before<'a>(&'a self, turns: &'a [Self]) -> Option<&'a str> {
         let before =
             || turns.last().filter(|turn| turn.dialogue == self.dialogue).map(|turn| turn.text.as_str());

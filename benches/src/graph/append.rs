@@ -1,4 +1,4 @@
-//! Appends beside a projector at full speed.
+//! Appends during projection at full speed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +71,7 @@ async fn log_some(memory: &Memory, wall: &mut Vec<Duration>) -> Result<()> {
     Ok(())
 }
 
-/// Folds, from the begin again when it has arrived, until it is told to stop; returns how many events.
+/// Folds, again from the start after each pass, until it is stopped; returns how many events.
 async fn full_speed(projector: Arc<GraphProjector>, is_over: Arc<AtomicBool>) -> Result<u64> {
     let mut events = 0;
     while !is_over.load(Ordering::Relaxed) {

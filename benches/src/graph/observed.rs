@@ -20,7 +20,7 @@ use crate::cpu::{Watch, named_cpu, thread_cpu};
 /// The thread of the connection that writes.
 const WRITER: &str = "mnemal-writer";
 
-/// What the parts have cost.
+/// The cost of the parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Of the extractor.
@@ -48,7 +48,7 @@ impl Observed {
         Self { store, extractor: RuleExtractor::new(), tally: Mutex::default() }
     }
 
-    /// Returns what was counted, and counts from nothing.
+    /// Returns the counts, and resets them.
     pub(super) fn take(&self) -> Tally {
         std::mem::take(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! A conversation about many people, made from a seed: what the rules read in it is known beforehand.
+//! A seeded synthetic conversation about many people, with known extraction results.
 
 use std::io::{Result, Write};
 

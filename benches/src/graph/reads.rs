@@ -1,4 +1,4 @@
-//! What is asked of a graph: one entity with all that is known of it, and what lies around it.
+//! Graph queries: one entity with its facts, and its neighborhood.
 
 use std::num::NonZeroUsize;
 
@@ -12,16 +12,16 @@ use crate::words::Dice;
 
 /// The seed of the names that are asked for.
 const SEED: u64 = 7;
-/// Most facts of a neighbourhood. Source: own choice, more than any context takes.
+/// Most facts of a neighborhood. Source: own choice, more than any context takes.
 const AROUND: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 /// Facts from which on the times are asked for.
 const FACTS: usize = 100_000;
 /// Most time to show an entity, in milliseconds.
 const ASKED_SHOW: f64 = 5.0;
-/// Most time for a neighbourhood of two hops, in milliseconds.
+/// Most time for a neighborhood of two hops, in milliseconds.
 const ASKED_AROUND: f64 = 10.0;
 
-/// What is asked.
+/// The queries.
 #[derive(Clone, Copy, Debug)]
 pub struct Reads {
     /// Entities that are asked for.

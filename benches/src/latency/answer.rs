@@ -1,4 +1,4 @@
-//! Reads: recall and contexts, one question after the other in a process that stays.
+//! Read latency: recall and contexts, one query after the other in a long-lived process.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const WARM_UP: usize = 10;
 const HITS: usize = 10;
 /// Tokens of a context.
 const TOKENS: u32 = 4_000;
-/// Size, and processor time of a recall at it, p50 and p99, in milliseconds.
+/// Size, and CPU time of a recall at it, p50 and p99, in milliseconds.
 const ASKED_RECALL: &[(usize, f64, f64)] = &[(100_000, 1.5, 4.0), (1_000_000, 10.0, 25.0)];
 /// The same of a context.
 const ASKED_CONTEXT: &[(usize, f64, f64)] = &[(100_000, 5.0, 15.0)];

@@ -1,4 +1,4 @@
-//! Writes: single durable events beside the flush that they need, and the store alone in large batches.
+//! Write latency: single durable events next to the flush that they need, and the store alone in large batches.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ const PAGE: [u8; 4_096] = [7; 4_096];
 const BATCH: usize = 1_000;
 /// Batches that are appended.
 const BATCHES: usize = 20;
-/// Events a second of processor time.
+/// Events a second of CPU time.
 const ASKED_APPEND: f64 = 50_000.0;
 
 /// Logs one event after the other; each is durable when the call returns.

@@ -1,4 +1,4 @@
-//! What making the index costs: analysis, marks and vectors of each event, and the blocks that are written with the log.
+//! Indexing cost: analysis, marks and vectors of each event, and the blocks written with the log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::figure::{Asked, Figure};
 const BATCH: usize = 1_000;
 /// Batches.
 const BATCHES: usize = 20;
-/// Events a second of processor time.
+/// Events a second of CPU time.
 const ASKED_BUILD: f64 = 15_000.0;
 
 /// Indexes events and appends them twice, with what recall needs and without; the difference is what the blocks cost.

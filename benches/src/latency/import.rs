@@ -1,4 +1,4 @@
-//! Import from end to end: lines of a file, rules, analysis, vectors, SQLite.
+//! End-to-end import: file lines, rules, analysis, vectors, SQLite.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,12 +11,12 @@ use crate::cpu::Watch;
 use crate::figure::{Asked, Figure};
 use crate::spaces::own_history;
 
-/// Events a second of processor time.
+/// Events a second of CPU time.
 const ASKED_IMPORT: f64 = 12_000.0;
 /// From this size on the cost of opening no longer counts.
 const ASKED_FROM: usize = 10_000;
 
-/// Imports the corpus into the space, and says how many events a second of processor time takes in, and what they need
+/// Imports the corpus into the space, and says how many events a second of CPU time takes in, and what they need
 /// on disk.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! A space in which every layer holds something: a life told to an assistant over years, made from a seed.
+//! A seeded space with data in every layer: a life told to an assistant over years.
 
 use std::io::{Result as IoResult, Write};
 use std::num::NonZeroUsize;
@@ -20,13 +20,13 @@ use crate::words::{Dice, Words};
 const NAMES: usize = 30;
 /// Distinct places. Source: own choice.
 const PLACES: usize = 200;
-/// How far the first person is ahead of the rest: every sixth sentence is about him. Source: own choice.
+/// Lead of the first person over the rest: every sixth sentence is about that person. Source: own choice.
 const SKEW: i32 = 4;
-/// Share of the person's turns that tell something of somebody. Source: own choice.
+/// Share of the user's turns with a statement about a person. Source: own choice.
 const TOLD: f64 = 0.15;
 /// Share of the person's turns that say how things shall be. Source: own choice; some 500 in 100,000 turns, as in `PrefEval`.
 const WISHED: f64 = 0.01;
-/// Notes that are kept beside. Source: own choice; a handful of them matters, and a handful says who somebody is.
+/// Additional notes. Source: own choice; a handful of them matters, and a handful identifies a person.
 const NOTES: usize = 300;
 /// Uses of each tool, of which every third one succeeds. Source: own choice.
 const USES: usize = 12;
@@ -79,7 +79,7 @@ impl World {
         self.words.rare(&mut self.dice)
     }
 
-    /// A sentence that tells something of somebody.
+    /// A sentence with a statement about a person.
     fn told(&mut self) -> String {
         let (one, other, place, thing) = (self.person(), self.person(), self.place(), self.thing());
         match self.dice.below(8) {

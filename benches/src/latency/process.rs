@@ -1,4 +1,4 @@
-//! Processes that start anew: the first answer, what they hold in memory, and one command from its start to its end.
+//! Cold starts: the first answer, resident memory, and one command from start to end.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,9 +12,9 @@ use super::{Bed, open};
 use crate::cpu::{Watch, children_cpu, quantile, resident_bytes};
 use crate::figure::{Asked, Figure};
 
-/// Questions that a fresh process answers before its memory is looked at.
+/// Questions that a fresh process answers before its memory is measured.
 const QUESTIONS: usize = 20;
-/// Commands of one round; processor time of children is counted in steps of 10 ms.
+/// Commands of one round; CPU time of children is counted in steps of 10 ms.
 const COMMANDS: usize = 20;
 /// Rounds; the median counts.
 const ROUNDS: usize = 5;
@@ -24,17 +24,17 @@ const HOOK_ROUNDS: usize = 4;
 const ASKED_MEMORY: [(usize, f64); 2] = [(100_000, 150.0), (1_000_000, 400.0)];
 /// The size at which the time of one command is asked for.
 const COMMAND_AT: usize = 10_000;
-/// Processor time of one command, in milliseconds.
+/// CPU time of one command, in milliseconds.
 const ASKED_COMMAND: f64 = 30.0;
 
-/// What a fresh process says of itself.
+/// A fresh process's own measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Fresh {
-    /// Milliseconds of processor time from opening to the first answer.
+    /// Milliseconds of CPU time from opening to the first answer.
     pub first_cpu: f64,
     /// Events that the first answer did not know yet.
     pub first_lacks: u64,
-    /// Milliseconds of processor time from opening until the index is whole.
+    /// Milliseconds of CPU time from opening until the index is whole.
     pub whole_cpu: f64,
     /// The same on the wall.
     pub first_wall: f64,
@@ -72,7 +72,7 @@ fn behind(gap: &Gap) -> Option<u64> {
     if let GapCause::Stale { behind } = gap.cause { Some(behind) } else { None }
 }
 
-/// Starts this program anew with `--fresh SPACE QUESTION…` and reads what it says of itself.
+/// Starts this program again with `--fresh SPACE QUESTION…` and reads its measurements.
 ///
 /// # Errors
 /// A process that fails.

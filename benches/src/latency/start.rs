@@ -1,4 +1,4 @@
-//! What every process pays before its first call: parts that are made from tables.
+//! Startup cost of every process before its first call: parts built from tables.
 
 use anyhow::Result;
 use mnemal_extract::SecretRules;
@@ -13,7 +13,7 @@ const TEXT: &str = "It begins at nine, and the code is in the letter.";
 /// Makes the parts that a process makes once, in a process that has not made them before.
 ///
 /// # Errors
-/// Where processor time cannot be read.
+/// Where CPU time cannot be read.
 pub fn start() -> Result<Vec<Figure>> {
     let (embedder, first) = timed(StaticEmbedder::built_in)?;
     drop(embedder);

@@ -1,4 +1,4 @@
-//! The files of a life. What may be left out has a meaning without it, and a string may stand where a list may.
+//! File format of a life. Optional members have defaults, and a string may replace a list.
 
 use std::path::Path;
 
@@ -48,9 +48,9 @@ pub struct Question {
     pub text: String,
     /// Names of the turns that answer it.
     pub evidence: Vec<String>,
-    /// Of each group one string must stand in the context.
+    /// Groups of strings; one of each must be in the context.
     pub needs: Vec<Vec<String>>,
-    /// Strings that must not stand as what holds.
+    /// Strings that must not be shown as current.
     pub outdated: Vec<String>,
     /// Its half, if the set is halved.
     pub half: Option<Half>,
@@ -63,14 +63,14 @@ impl Question {
     }
 }
 
-/// Something that is right at the end.
+/// A fact or preference that is right at the end.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What, for people.
     pub text: String,
-    /// Of each group one string stands in whatever says it.
+    /// Groups of strings; one of each must be in the text.
     pub needs: Vec<Vec<String>>,
-    /// Whether it is right, and nobody would miss it.
+    /// Whether it is right but optional.
     pub is_optional: bool,
 }
 
@@ -119,9 +119,9 @@ pub struct Life {
     pub questions: Vec<Question>,
     /// Strings of other people's words.
     pub foreign: Vec<String>,
-    /// The wishes that hold at the end; `None` where nobody says.
+    /// The preferences that hold at the end; `None` if not stated.
     pub preferences: Option<Vec<Entry>>,
-    /// The facts that hold at the end; `None` where nobody says.
+    /// The facts that hold at the end; `None` if not stated.
     pub facts: Option<Vec<Entry>>,
 }
 

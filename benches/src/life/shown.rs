@@ -1,4 +1,4 @@
-//! The lines of a context, as one who reads it sees them.
+//! The lines of a context, as its reader sees them.
 
 use mnemal::{Context, EventId, Level, ReceiptLine, RecordRef, line_number};
 
@@ -65,7 +65,7 @@ fn read(line: &str, known: &ReceiptLine) -> Line {
         RecordRef::Event(event) => Some(event),
         _ => None,
     };
-    // What a fact says stands in no quotes of its own, so that its words may say that it is over.
+    // What a fact says is in no quotes of its own, so that its words may say that it is over.
     let is_fact = matches!(known.record, RecordRef::Fact(_));
     let said = if is_fact { line.to_lowercase() } else { before.clone() };
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));

@@ -1,4 +1,4 @@
-//! What every peer is handed: texts as mnemal indexes them, questions, and the vectors of both.
+//! Input of every peer: texts as mnemal indexes them, questions, and the vectors of both.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,7 +28,7 @@ const MADE: &str = "c";
 /// line each, `texts.f32` and `questions.f32` their vectors in the same order.
 #[derive(Clone, Debug)]
 pub struct Handed {
-    /// What the set is called in a report.
+    /// The name of the set in a report.
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
@@ -121,7 +121,7 @@ async fn texts(corpus: &Path) -> Result<Vec<(String, Line)>> {
     Ok(texts)
 }
 
-/// Writes lines, and the vector of the text that stands before each: little-endian f32, all zeros for a text without one.
+/// Writes lines, and the vector of the text that precedes each: little-endian f32, all zeros for a text without one.
 fn put(stem: &Path, lines: Vec<(String, Line)>) -> Result<()> {
     let embedder = StaticEmbedder::built_in();
     let none = vec![0.0_f32; mnemal::Embedder::dimensions(&embedder)];

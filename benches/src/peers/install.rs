@@ -1,4 +1,4 @@
-//! What a peer needs, in a virtual environment of its own below `target/peers`.
+//! Dependencies of a peer, in its own virtual environment below `target/peers`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

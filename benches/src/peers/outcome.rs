@@ -1,4 +1,4 @@
-//! What came of a peer: its measurements, its score, or why there are none.
+//! Result of a peer: its measurements and score, or the reason for having none.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,27 +16,27 @@ const METRICS: [&str; 4] = ["recall@10", "ndcg@10", "any@10", "all@10"];
 /// Bytes of a megabyte, as the reports of other stores count it.
 const MEGABYTE: f64 = 1e6;
 
-/// What a peer writes down about its build.
+/// A peer's report about its build.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Built {
     /// As the peer calls itself.
     pub version: String,
     /// Texts that it took in.
     pub events: usize,
-    /// Nanoseconds of processor time, all threads.
+    /// Nanoseconds of CPU time, all threads.
     pub cpu: u64,
     /// Nanoseconds on the wall.
     pub wall: u64,
 }
 
-/// What a peer writes down about its answers.
+/// A peer's report about its answers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Asked {
     /// As the peer calls itself.
     pub version: String,
     /// The cost of each question, in the order of the questions.
     pub costs: Vec<Nanos>,
-    /// What was found for each.
+    /// The results of each.
     pub rows: Vec<Row>,
     /// Memory of the process that asks.
     pub memory: MemoryUse,
@@ -48,7 +48,7 @@ pub struct Asked {
 /// The cost of one question, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Nanos {
-    /// Processor time of all threads.
+    /// CPU time of all threads.
     pub cpu: u64,
     /// Time on the wall.
     pub wall: u64,
@@ -82,7 +82,7 @@ pub struct Measured {
     pub asked: Asked,
     /// Bytes of the store after the build.
     pub disk: u64,
-    /// The score; `None` where nothing says what is right.
+    /// The score; `None` without labels.
     pub report: Option<score::Report>,
 }
 
@@ -91,11 +91,11 @@ pub struct Measured {
 pub struct Outcome {
     /// The peer.
     pub peer: &'static str,
-    /// What it was handed.
+    /// The input.
     pub set: String,
     /// How conversations were kept apart.
     pub layout: Layout,
-    /// What was measured, or why nothing was.
+    /// The measurements, or the reason for having none.
     pub measured: Result<Measured, String>,
 }
 
@@ -106,7 +106,7 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// Processors of the machine.
     pub cores: usize,
-    /// What else ran: the load of the last minute, as Linux tells it, when the comparison began.
+    /// Other load: the load average of the last minute, from Linux, at the start of the comparison.
     pub load: f64,
 }
 

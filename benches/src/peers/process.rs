@@ -1,4 +1,4 @@
-//! One phase of a peer: a process that is waited for, up to a limit, and what it leaves behind.
+//! One phase of a peer: a process with a time limit, and its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -13,17 +13,17 @@ use super::{Handed, Layout};
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 /// Time between two looks at a process.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Bytes of the end of what a process said that go into an error.
+/// Bytes from the end of a process's output that go into an error.
 const SAID: usize = 400;
 
-/// What a peer is to do with one set.
+/// A peer's task for one set.
 #[derive(Clone, Debug)]
 pub(super) struct Work<'a> {
-    /// What it is handed.
+    /// The input.
     pub(super) handed: &'a Handed,
     /// How conversations are kept apart.
     pub(super) layout: Layout,
-    /// The folder for its store and for what it writes down.
+    /// The folder for its store and its output.
     pub(super) place: PathBuf,
     /// Texts that are ranked for a question by a program of another store.
     pub(super) top: usize,
@@ -56,7 +56,7 @@ impl Program {
         Self { start: python, arguments: vec!["-B".into(), script], home: Some(home) }
     }
 
-    /// Runs one phase and reads what it wrote down.
+    /// Runs one phase and reads its report.
     ///
     /// # Errors
     /// A process that cannot be started, fails, takes too long, or writes down nothing that can be read;
@@ -76,7 +76,7 @@ impl Program {
     }
 }
 
-/// Runs a command to its end; what it says goes to a file.
+/// Runs a command to its end; its output goes to a file.
 ///
 /// # Errors
 /// As [`Program::run`].

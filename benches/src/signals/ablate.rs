@@ -1,4 +1,4 @@
-//! Rankings with one signal switched off, and of BM25 alone, beside the ranking with all of them.
+//! Ablation: rankings with one signal switched off, and BM25 alone, next to the full ranking.
 
 use anyhow::Result;
 use mnemal::{Engine, Layer, RecallMode, RecallWeights};
@@ -19,7 +19,7 @@ const LIMIT: usize = 50;
 /// One ranking: its metrics, and how they differ from those of the ranking with all signals.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What is different: a signal that is off, or another way to rank.
+    /// The variant: a signal that is off, or another ranking.
     pub name: String,
     /// Metric, mean, difference.
     pub metrics: Vec<(&'static str, f64, Difference)>,

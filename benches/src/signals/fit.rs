@@ -1,4 +1,4 @@
-//! Learns one weight a signal: listwise, by Newton's method.
+//! Signal-weight fitting: listwise, by Newton's method.
 //!
 //! The loss of a question is the cross-entropy between its evidence, each piece with the same share, and the softmax of its
 //! candidates' scores; every data set counts the same, however many questions it has. The loss is convex, so the weights do

@@ -1,4 +1,4 @@
-//! Questions with what recall measured of their candidates.
+//! Training samples: questions with the measured signals of their candidates.
 
 use std::collections::HashSet;
 

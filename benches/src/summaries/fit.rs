@@ -1,4 +1,4 @@
-//! Weights of the condenser, fitted to references: how much of a sentence stands in the reference of its session.
+//! Condenser weights, fitted to references: the share of a sentence that occurs in its session's reference.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use super::{Rouge, Session, means};
 const RIDGE: f64 = 50.0;
 /// By which power of its tokens a sentence is worth less. Source: ADR 48, the best of 0, 0.5, 0.8 and 1.
 const PRICE: f64 = 0.8;
-/// What a shared pair of words counts beside a shared word. Source: own choice.
+/// Weight of a shared word pair against a shared word. Source: own choice.
 const PAIR: f64 = 2.0;
 
 /// Unknowns: one factor a feature, and what is there before.

@@ -1,4 +1,4 @@
-//! Simple ways to choose sentences: the first ones, those of `TextRank`, and any.
+//! Baseline sentence selections: lead, `TextRank`, and random.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! How many leaves of the tree are made in a second of processor time, with the branches above them.
+//! Summary throughput: leaves of the tree per second of CPU time, with the branches above them.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 const BATCH: usize = 1_000;
 
 /// Folds all sessions, in memory, from the start of the log; the leaves that there are then, each made at least once, over
-/// the processor time of the fold.
+/// the CPU time of the fold.
 ///
 /// # Errors
 /// A session that is no name, and those of the processor's clock.

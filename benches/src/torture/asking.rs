@@ -19,7 +19,8 @@ use crate::cpu::Watch;
 use crate::spaces::{memory, own_history};
 use crate::words::Dice;
 
-/// Turns of the conversation that is asked. Source: own choice; each arm proposes its hundred, and a million questions take minutes.
+/// Turns of the conversation that is asked. Source: own choice; each arm proposes its hundred, and a million questions take
+/// minutes.
 const TURNS: usize = 160;
 /// Spoiled texts among them.
 const SPOILED: usize = 40;
@@ -31,7 +32,7 @@ const FIRST_PART: usize = 57;
 const TWICE: u64 = 16;
 /// Runs between two looks at the clock.
 const SLICE: u64 = 64;
-/// How far the parts of a score may be from it. Source: what is promised of an explanation.
+/// Tolerance between a score and the sum of its parts. Source: the documented tolerance of an explanation.
 const ROUNDING: f64 = 1e-6;
 
 const OPENINGS: [&str; 20] = [
@@ -83,10 +84,10 @@ const ENDS: [&str; 12] = [
     " 👍🏽",
 ];
 
-/// Runs the programme; `runs` of the order counts questions.
+/// Runs the program; `runs` of the order counts questions.
 ///
 /// # Errors
-/// When the log cannot be made or this machine cannot tell the time; what is found is in the report.
+/// When the log cannot be made or this machine has no clock; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("asking", order);
     let asked = Asked::new(order.seed)?;

@@ -24,17 +24,17 @@ use crate::words::Dice;
 
 /// The word that starts the program as the reader of a damaged file.
 pub const READ: &str = "read-damaged";
-/// How long a reader may take on a clock; its own limit is on the CPU that it uses.
+/// Wall-clock limit of a reader; its main limit is on CPU time.
 ///
-/// Source: RELIABILITY 18.1 asks for 5 s; other programs run on the machine, so the clock has more patience than the limit.
+/// Source: own choice; other programs run on the machine, so the clock allows more than the CPU limit of 5 s.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause between two looks at a reader.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("corrupt", order);
     let folder = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! The processes that work on one space, as their supervisor sees them: started, asked, heard and killed.
+//! Worker processes of one space from their supervisor's view: started, called, heard and killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -33,7 +33,7 @@ pub struct Crew {
 pub struct Heard {
     /// Its number.
     pub hand: usize,
-    /// Its answer; `None` when it ended though nobody had killed it.
+    /// Its answer; `None` when it ended without being killed.
     pub answer: Option<Answer>,
     life: u64,
 }
@@ -89,12 +89,12 @@ impl Crew {
         self.hands.keys().copied().collect()
     }
 
-    /// Sends a call and returns its number; what becomes of it is heard, or never. `None` when the process is not there.
+    /// Sends a call and returns its number; the answer may arrive later or never. `None` when the process is not there.
     pub fn send(&mut self, hand: usize, lane: usize, ask: Ask) -> Option<u64> {
         self.send_cut(hand, lane, ask, None)
     }
 
-    /// Sends a call that is dropped after so many looks.
+    /// Sends a call that is dropped after this many polls.
     pub fn send_cut(&mut self, hand: usize, lane: usize, ask: Ask, cut: Option<u32>) -> Option<u64> {
         let calls = self.hands.get_mut(&hand)?.calls.as_mut()?;
         self.numbers += 1;
@@ -117,7 +117,7 @@ impl Crew {
         }
     }
 
-    /// Kills a process at once; what it had said before can be heard when this returns.
+    /// Kills a process at once; its earlier output can be read when this returns.
     ///
     /// # Errors
     /// A process that cannot be waited for.
@@ -128,7 +128,7 @@ impl Crew {
         gone.end().map(drop)
     }
 
-    /// Tells a process that nothing more comes, and waits for its end.
+    /// Closes the input of a process, and waits for its end.
     ///
     /// # Errors
     /// A process that cannot be waited for.
@@ -138,7 +138,7 @@ impl Crew {
         gone.end().map(Some)
     }
 
-    /// Returns the processor time that a living process has used so far, in steps of 10 ms.
+    /// Returns the CPU time that a living process has used so far, in steps of 10 ms.
     pub fn cpu(&self, hand: usize) -> Duration {
         let Some(hand) = self.hands.get(&hand) else { return Duration::ZERO };
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", hand.child.id())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a call does to the space: each is one use of the facade, as a host makes it.
+//! Effects of a call on the space: each is one use of the facade, as a host makes it.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds somethi
 /// Tokens of a context.
 const BUDGET: u32 = 1_000;
 
-/// Does what is asked.
+/// Runs a call.
 pub(super) async fn act(desk: &Desk, ask: Ask) -> Result<Degraded<Said>> {
     let memory = &desk.memory;
     let said = match ask {
@@ -165,7 +165,7 @@ async fn notes(desk: &Desk, names: &[String]) -> Result<Said> {
     Ok(Said::Notes { versions, rebuilt: rebuilds(desk).await? })
 }
 
-/// Whether the log, folded anew into empty rows, gives the rows that are stored.
+/// Whether the log, folded again into empty rows, gives the stored rows.
 async fn rebuilds(desk: &Desk) -> Result<bool> {
     let (file, anew) = (Arc::new(beside(desk).await?), Arc::new(MemoryStore::new()));
     let events: Arc<dyn EventStore> = Arc::<SqliteStore>::clone(&file);

@@ -1,4 +1,5 @@
-//! A month of cycles with a model that often lies: nothing is lost, what is dear stays, and everything can be taken back.
+//! A month of consolidation cycles with a model that often lies: no loss, no archiving of protected notes, and everything can
+//! be undone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +20,11 @@ use mnemal_text::uncovered;
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Notes at the beginning. Source: the corpus of the incident that the requirement DF-14 replays.
+/// Notes at the start. Source: the corpus of a reported incident, in which consolidation lost a quarter of it (DF-14).
 const NOTES: u64 = 300;
 /// Notes on one thing, which may be merged. Source: own choice.
 const ALIKE: u64 = 3;
-/// Every which note is dear. Source: a tenth, as the heavily supported ones of DF-14.
+/// Every n-th note is protected. Source: a tenth, as many as were heavily supported in that incident.
 const DEAR: u64 = 10;
 /// Proposals of the model a cycle. Source: own choice, more than a cycle may carry out.
 const PROPOSED: usize = 12;
@@ -36,11 +37,11 @@ const PEOPLE: [&str; 10] = ["Ada", "Ben", "Carla", "Dario", "Edda", "Fritz", "Ge
 const THINGS: [&str; 10] =
     ["pump", "lift", "till", "boiler", "shutter", "fan", "gate", "scale", "oven", "lamp"];
 
-/// Runs the programme: so many cycles over 300 notes, then everything is taken back. The details count cycles, merges, refusals,
+/// Runs the program: so many cycles over 300 notes, then everything is undone. The details count cycles, merges, refusals,
 /// `second_cycle_changes` and `not_undone`.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(month(order))
@@ -164,7 +165,7 @@ fn count(report: &mut Report, cycle: &DreamCycle) {
     report.count("merges", merges.count() as u64);
 }
 
-/// Checks one cycle: no row gone, no more changed than it may, and no dear note put away for nothing.
+/// Checks one cycle: no row gone, no more changed than it may, and no dear note archived for nothing.
 fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle: &DreamCycle) {
     let is: BTreeMap<_, &Learning> = after.iter().map(|row| (row.id, row)).collect();
     let gone = before.iter().filter(|row| !is.contains_key(&row.id)).count();
@@ -176,7 +177,7 @@ fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle
     if shrunk > (live / 50).max(1) {
         report.blame(Fault::SilentWrong, format_args!("a cycle took {shrunk} of {live} notes away"));
     }
-    // That many notes became fewer within a day is told to a person, and it is so: they were merged.
+    // A person is warned when that many notes disappear within a day, and rightly so: they were merged.
     let (shrinking, broken): (Vec<_>, Vec<_>) = cycle
         .findings
         .iter()
@@ -188,7 +189,7 @@ fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle
     }
 }
 
-/// Counts the notes whose names, numbers and dates no note that holds carries together, and the dear ones put away for nothing.
+/// Counts the notes whose names, numbers and dates no note that holds carries together, and the dear ones archived for nothing.
 fn lost(report: &mut Report, first: &[Learning], last: &[Learning], dear: &[EventId]) {
     let live: Vec<&str> = last
         .iter()

@@ -26,23 +26,23 @@ use self::canary::{Canary, Echo, Kind};
 use self::scan::holding;
 use super::Order;
 
-/// Turns that nobody forgets. Source: own choice, so that canaries stand among others in blocks and on pages.
+/// Turns that are never forgotten. Source: own choice, so that canaries have neighbors in blocks and on pages.
 const OTHERS: usize = 180;
 /// Canaries of a kind that are forgotten one by one, by the selector of their kind; the others go in one call.
 const ALONE: usize = 2;
 /// Attempts until the graph has read everything.
 const PATIENCE: usize = 500;
 
-/// What came of it. `found_before` must be `canaries`; `found_after`, `came_back`, `collateral` and `unverified` must be 0.
+/// The result. `found_before` must be `canaries`; `found_after`, `came_back`, `collateral` and `unverified` must be 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Name of the programme.
+    /// Name of the program.
     pub name: &'static str,
     /// The seed.
     pub seed: u64,
     /// Canaries that were laid out.
     pub canaries: usize,
-    /// How many of each kind.
+    /// Number of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
     /// Canaries that a file held before anything was forgotten.
     pub found_before: usize,
@@ -59,7 +59,7 @@ pub struct Report {
     pub unverified: usize,
     /// Calls of forget.
     pub forgets: usize,
-    /// Rows beside the events that went: notes, lines of receipts, answers of the model, entries of working memory, files.
+    /// Rows removed with the events: notes, lines of receipts, answers of the model, entries of working memory, files.
     pub rows: BTreeMap<&'static str, u64>,
 }
 
@@ -71,10 +71,10 @@ impl Report {
     }
 }
 
-/// Runs the programme with `order.runs` canaries.
+/// Runs the program with `order.runs` canaries.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! A space on a disk that fails as it is told: opening it, playing a script over it, judging what is left.
+//! A space on a failing disk: opening it, playing a script over it, judging the remains.
 
 pub(super) mod book;
 pub(super) mod judge;
@@ -20,7 +20,7 @@ const PART_DEADLINE_MS: u64 = 20_000;
 /// Numbers of a vector. Source: own default, the fewest that a model has.
 const DIMENSIONS: usize = 16;
 
-/// An open space: the store for what the engine does not offer, and the engine over it.
+/// An open space: the store for direct access, and the engine over it.
 #[derive(Debug)]
 pub(super) struct Space {
     pub(super) store: SqliteStore,
@@ -28,7 +28,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Opens the space of a disk, or creates it, and finishes what was interrupted.
+    /// Opens the space of a disk, or creates it, and finishes interrupted work.
     pub(super) async fn open(disk: &FaultyDisk, durability: Durability) -> Result<Self> {
         let options = Options { durability, readers: 2, vfs: Some(VFS) };
         let store = SqliteStore::open_with(disk.path(FILE), options).await?;

@@ -1,5 +1,5 @@
-//! Files of other programs, documents among them, with records removed, moved, doubled, of another type, or cut off: no panic, no good record lost, and
-//! true counts.
+//! Files of other programs, documents among them, with records removed, moved, doubled, of another type, or cut off: no
+//! panic, no good record lost, and true counts.
 
 mod chats;
 mod damage;
@@ -33,7 +33,7 @@ const MANY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(10_000).expect(
 /// Makes a file.
 type Make = fn(&mut Pen<'_>) -> Sample;
 
-/// Every importer, with what makes files for it.
+/// Every importer, with its file generator.
 const IMPORTERS: [(&str, Make); 22] = [
     ("basic-memory", notes::basic_memory),
     ("chatgpt", chats::chatgpt),
@@ -59,12 +59,12 @@ const IMPORTERS: [(&str, Make); 22] = [
     ("zep", stores::zep),
 ];
 
-/// What came of the files.
+/// Results of the files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The programme.
+    /// The program.
     pub name: &'static str,
-    /// What every random choice followed from.
+    /// Seed of every random choice.
     pub seed: u64,
     /// Number of the first file of each importer.
     pub first: u64,
@@ -72,7 +72,7 @@ pub struct Outcome {
     pub importers: BTreeMap<&'static str, Tally>,
     /// All of them.
     pub total: Tally,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
 }
 
@@ -89,7 +89,7 @@ impl Outcome {
     }
 }
 
-/// What came of the files of one importer.
+/// Results of the files of one importer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
     /// Files that were read.
@@ -102,7 +102,7 @@ pub struct Tally {
     pub lost: u64,
     /// Texts that were stored twice though their records have names.
     pub doubled: u64,
-    /// Reports that do not say what became of a record, or say what is not so.
+    /// Reports that omit or misstate the fate of a record.
     pub false_counts: u64,
 }
 
@@ -117,10 +117,10 @@ impl Tally {
     }
 }
 
-/// Runs the programme; `runs` of the order counts the files of each importer.
+/// Runs the program; `runs` of the order counts the files of each importer.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the outcome.
+/// When the program itself cannot run; findings are in the outcome.
 pub fn run(order: &Order) -> Result<Outcome> {
     #[expect(clippy::disallowed_methods, reason = "a programme has a time to end")]
     let start = Instant::now();

@@ -22,10 +22,10 @@ const TWICE: u64 = 16;
 /// Runs between two looks at the clock.
 const SLICE: u64 = 64;
 
-/// Runs the programme; `runs` of the order counts texts, each of which goes through all ports.
+/// Runs the program; `runs` of the order counts texts, each of which goes through all ports.
 ///
 /// # Errors
-/// When this machine cannot tell the time; what is found is in the report.
+/// When this machine has no clock; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("fuzz", order);
     let bench = Bench::new()?;

@@ -19,7 +19,7 @@ use crate::words::Dice;
 const HANDS: usize = 3;
 /// Steps of a history.
 const STEPS: usize = 60;
-/// Most times that a call is sent. Source: RELIABILITY 18.6, I1.
+/// Most times that a call is sent. Source: own choice.
 const COPIES: usize = 5;
 /// Most looks at a call that is dropped.
 const LOOKS: usize = 10;
@@ -30,10 +30,10 @@ const LEFT: usize = 100;
 /// Longest time that a call has before its process is killed.
 const BEFORE_KILL: Duration = Duration::from_millis(6);
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("history", order);
     let mut seconds = Duration::ZERO;
@@ -62,7 +62,7 @@ struct History {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     Acked,
-    /// Nobody cares what became of it.
+    /// Its result is ignored.
     Left,
 }
 

@@ -74,16 +74,16 @@ async fn open(space: &Path) -> Result<Memory> {
 
 fn inbox(folder: &Path) -> FolderInbox {
     let types = vec!["md".to_owned(), "json".to_owned()];
-    // Files come by a rename, whole: nobody has to wait until they are.
+    // Files arrive complete, by a rename, so there is no wait for their end.
     let options =
         FolderOptions { types, reader: DocumentReader::default(), quiet: Duration::ZERO, processed: None };
     FolderInbox::new(folder, options, Arc::new(SystemClock::default()))
 }
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let home = tempfile::tempdir()?;
     let clock = SystemClock::default();

@@ -1,4 +1,4 @@
-//! The n-th operation on the file fails: a clean error, and nothing acknowledged is lost.
+//! Failure of the n-th I/O operation: a clean error, and no acknowledged data is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::faulty::script::{self, CALLERS, Step};
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Steps of the script, which make about two hundred calls. Source: RELIABILITY 18.1, D3.
+/// Steps of the script, which make about two hundred calls. Source: own choice.
 const STEPS: usize = 80;
 /// Most events of one call. Source: own default.
 const LARGEST_CALL: usize = 4;
@@ -22,23 +22,23 @@ const LARGEST_CALL: usize = 4;
 const WHOLE: u64 = 2_000;
 /// Runs of which one also has the disk full from there on. Source: own default; nearly all of its calls fail in the same way.
 const FULL_EVERY: u64 = 4;
-/// Calls that one failure may make fail: one group, whose members are tried one by one, and what stands beside it.
+/// Calls that one failure may make fail: one group, whose members are tried one by one, and what is beside it.
 ///
 /// Source: own default; more means that something stayed broken.
 const FAILED_CALLS: u64 = 2 * CALLERS as u64;
 /// How long a run may take. Source: own default, a hundred times what one takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runs the programme: a script of about 200 calls over and over, each time with another of its operations failing once, and
+/// Runs the program: a script of about 200 calls over and over, each time with another of its operations failing once, and
 /// at times with a disk that is full from there on until space is freed.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     sample(order, WHOLE)
 }
 
-/// Runs the programme with the failures of the whole script spread over fewer runs.
+/// Runs the program with the failures of the whole script spread over fewer runs.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,9 +1,9 @@
-//! Processes that are killed while they write.
+//! Processes killed while they write.
 //!
-//! A process works on a space in several lanes at once. At a random moment, which may be while it opens or makes the space,
-//! it is killed. The next one compares the space with what was acknowledged, repeats every call that was not acknowledged
-//! and some that were, and goes on until it is killed too. Every tenth time a process that does nothing else looks at
-//! everything: checksums, notes folded anew, export, bytes of what is forgotten.
+//! A process works on a space in several lanes at once. At a random moment, also while it opens or creates the space, it is
+//! killed. The next one compares the space with what was acknowledged, repeats every unacknowledged call and some others, and
+//! continues until it is killed too. Every tenth time a separate process checks everything: checksums, notes folded again,
+//! export, bytes of forgotten texts.
 
 use std::time::Duration;
 
@@ -36,10 +36,10 @@ const HAND: usize = 0;
 /// Names of notes.
 const NAMES: usize = 6;
 
-/// Runs the programme.
+/// Runs the program.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let mut report = Report::of("kill", order);
     let mut reopened = Vec::new();
@@ -238,7 +238,7 @@ impl Space {
     }
 }
 
-/// Compares everything that a process can say of its space with the list; nobody may write meanwhile.
+/// Compares everything that a process can say of its space with the list; there must be no concurrent writer.
 pub(super) fn look_at_everything(trial: &mut Trial, hand: usize) {
     trial.report.count("full looks", 1);
     if let Some(Said::Log(rows)) = trial.must_look(hand, &Ask::Dump) {

@@ -1,4 +1,4 @@
-//! What a space must hold: a plain list of what was asked and acknowledged, against which every answer is checked.
+//! Expected contents of a space: a plain list of requests and acknowledgements, against which every answer is checked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -255,7 +255,7 @@ impl Ledger {
 
     /// Compares the whole log with the list: nothing lost, nothing twice, in order, whole calls only.
     ///
-    /// Where nobody writes meanwhile, `Quiet`, what is open is decided: it is in, wholly, or out.
+    /// Without concurrent writers, `Quiet`, a pending call is decided: it is in, completely, or out.
     pub fn compare(&mut self, rows: &[Row], report: &mut Report) {
         if !rows.is_sorted_by(|one, other| one.seq < other.seq) {
             report.blame(Fault::SilentWrong, format_args!("positions are not in order"));
@@ -266,7 +266,7 @@ impl Ledger {
             if entry.id.is_none()
                 && let Some(row) = by_key.get(entry.turn.key.as_str())
             {
-                // Written, though nobody heard so.
+                // Written, although the acknowledgment was lost.
                 (entry.id, entry.seq) = (Some(row.id.clone()), Some(row.seq));
                 report.count("written but not acknowledged", 1);
             }
@@ -325,7 +325,7 @@ impl Ledger {
         }
     }
 
-    /// What a lane wrote stands in the order in which it was asked.
+    /// What a lane wrote is in the order in which it was asked.
     fn in_order(&self, report: &mut Report) {
         let mut last: BTreeMap<usize, u64> = BTreeMap::new();
         for entry in &self.entries {
@@ -365,8 +365,8 @@ impl Ledger {
         }
     }
 
-    /// Compares what words found with what they must find, as far as nobody forgets it meanwhile; a superseded note is
-    /// found too, as no answer.
+    /// Compares the search results of words with the expected ones, unless the event is forgotten meanwhile; a superseded note
+    /// is found too, but not as an answer.
     pub fn compare_found(&self, words: &[String], answer: &Answer, report: &mut Report) {
         let (Said::Found(found), gaps) = (&answer.said, &answer.gaps) else {
             return report.blame(Fault::WrongError, format_args!("a search was answered {:?}", answer.said));

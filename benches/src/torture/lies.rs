@@ -1,5 +1,4 @@
-//! A model that lies answers every question that is asked of one: nothing of it is believed, nothing is lost, and one step takes all of
-//! it back.
+//! A lying model behind every pass: none of its claims is believed, nothing is lost, and one step undoes all of it.
 
 mod liar;
 mod words;
@@ -27,16 +26,16 @@ use super::{Order, Report};
 
 /// Cycles of a space with the model. Source: own choice; a conversation is kept as it was after three failures.
 const CYCLES: u64 = 5;
-/// Cycles without a model afterwards, beside the twin. Source: own choice; what was put off comes in the second.
+/// Cycles without a model afterwards, next to the twin. Source: own choice; deferred work is done in the second.
 const AFTER: u64 = 3;
 /// The conversation that is compressed.
 const TALK: &str = "talk";
 
-/// Runs the programme: `order.runs` spaces, each with a twin that has no model. The details count questions, what was believed of
-/// the model, and what was taken back.
+/// Runs the program: `order.runs` spaces, each with a twin that has no model. The details count questions, accepted output of
+/// the model, and undone operations.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(spaces(order))

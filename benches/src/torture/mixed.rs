@@ -1,4 +1,4 @@
-//! Things that people, agents and tools do to a space, by chance: turns, notes, decisions, undos, forgets, cycles.
+//! Random operations of people, agents and tools on a space: turns, notes, decisions, undos, forgets, cycles.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,13 +33,13 @@ pub(super) struct Space {
     pub(super) dice: Dice,
     words: Words,
     chance: Chance,
-    /// What can be forgotten or taken back.
+    /// What can be forgotten or undone.
     said: Vec<EventId>,
     pub(super) decided: Vec<EventId>,
 }
 
 impl Space {
-    /// Returns what an engine is built of, all but its store, and the clock that it reads.
+    /// Returns the parts of an engine, all but its store, and its clock.
     pub(super) fn parts(seed: u64) -> (Builder, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::default());
         let builder = Engine::builder()
@@ -60,7 +60,7 @@ impl Space {
         Self { chance, ..self }
     }
 
-    /// Does one thing by chance, and returns what it was.
+    /// Does one random operation, and returns it.
     pub(super) async fn step(&mut self) -> Result<&'static str> {
         self.clock.advance(Duration::from_secs(1 + self.dice.below(5_000) as u64));
         let person = self.dice.one_of(&PEOPLE);
@@ -132,7 +132,7 @@ impl Space {
         }
     }
 
-    /// Takes a decision by chance; the newest of `decided` is its event, unless there was nobody to decide about.
+    /// Makes a random decision; the newest of `decided` is its event, unless there was no target.
     pub(super) async fn decide_something(&mut self) -> Result<&'static str> {
         let key = NoteKey::new(self.dice.one_of(&KEYS))?;
         match self.dice.below(24) {
@@ -177,7 +177,7 @@ impl Space {
         }
     }
 
-    /// Returns a question about what is said here.
+    /// Returns a random question about the dialogue.
     pub(super) fn question(&mut self) -> String {
         let (person, place) = (self.dice.one_of(&PEOPLE), self.dice.one_of(&PLACES));
         match self.dice.below(6) {
@@ -189,7 +189,7 @@ impl Space {
         }
     }
 
-    /// Returns a decision about somebody whom the graph knows.
+    /// Returns a decision about an entity of the graph.
     async fn about(&mut self) -> Result<Option<Decision>> {
         let graph = self.memory.graph().await?.value;
         let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await?;

@@ -1,4 +1,4 @@
-//! Words and names that a trial gives to what it writes.
+//! Generated words and names of a trial.
 
 /// Names of notes with this first letter are the user's own preferences, the others the agent's notes.
 pub(super) const PREFERENCE: char = 'p';

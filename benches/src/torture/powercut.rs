@@ -24,14 +24,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// about a hundred.
 const SECOND_CUT: usize = 120;
 
-/// Runs the programme: on each run a fresh disk, a script of calls, a cut in the middle of a random operation, and what is
+/// Runs the program: on each run a fresh disk, a script of calls, a cut in the middle of a random operation, and what is
 /// left is compared with what was acknowledged; then all calls are made again with the same keys.
 ///
 /// Even runs are opened so that every commit is flushed, where nothing acknowledged may be missing; odd ones so that commits
 /// are left to the operating system, where a suffix may.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     #[expect(clippy::disallowed_methods, reason = "a programme has a time to end")]
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What was believed at a moment is what a space believes that was told nothing since.
+//! Bi-temporal check: the belief as of a moment equals the belief of a space that ended at that moment.
 //!
 //! Two spaces have the same life by the same seed; one ends early. The other is asked what it believed then.
 
@@ -27,11 +27,11 @@ const HITS: usize = 200;
 /// Conversations whose summaries are compared. Source: those of a mixed life.
 const SESSIONS: usize = 40;
 
-/// Runs the programme with `order.runs` lives, in which nothing is forgotten or taken back, because both say that something never
+/// Runs the program with `order.runs` lives, in which nothing is forgotten or undone, because both say that something never
 /// was.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(lives(order))

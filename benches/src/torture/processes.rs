@@ -27,7 +27,8 @@ const LANES: usize = 2;
 /// The time between two kills in a run of this many events; in a smaller run it is shorter.
 const KILL_EVERY: Duration = Duration::from_secs(1);
 const EVENTS: u64 = 10_000;
-/// Events a second, so that a run of 10,000 lasts long enough for forty kills. Source: RELIABILITY 18.1, D4, 200 a second.
+/// Events a second, so that a run of 10,000 lasts long enough for forty kills. Source: own choice, above the target load of
+/// 200.
 const RATE: f64 = 250.0;
 /// Longest time without a look at what is due.
 const TICK: Duration = Duration::from_millis(10);
@@ -37,13 +38,13 @@ const SHORTEST: Duration = Duration::from_millis(300);
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(250);
 /// Processes that do it: a writer and a reader.
 const CHECKPOINTERS: [usize; 2] = [0, WRITERS];
-/// Most bytes of the write-ahead log. Source: RELIABILITY 18.1, D4.
+/// Most bytes of the write-ahead log. Source: the target of the product, `journal_size_limit`.
 const LARGEST_WAL: u64 = 64 << 20;
 
-/// Runs the programme; its runs are events.
+/// Runs the program; its runs are events.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let folder = tempfile::tempdir()?;
     let space = folder.path().join("space.db");
@@ -64,7 +65,7 @@ struct Company {
     /// The call that each lane waits for.
     busy: Vec<Option<usize>>,
     planned: u64,
-    /// Processor time of writers.
+    /// CPU time of writers.
     cpu: Duration,
     largest_wal: u64,
 }
@@ -179,7 +180,7 @@ impl Company {
         }
     }
 
-    /// Hears everybody out, closes all processes, and looks at everything in a fresh one.
+    /// Reads all pending answers, closes all processes, and checks everything in a fresh one.
     fn end(&mut self) -> Result<()> {
         self.trial.settle()?;
         for hand in self.trial.crew.hands() {

@@ -1,4 +1,4 @@
-//! Mixed operations, and every layer made anew from the log: the same rows, bit by bit, twice.
+//! Mixed operations followed by a rebuild of every layer from the log: the same rows, bit by bit, twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::mixed::Space;
 use super::verdict::Fault;
 use super::{Order, Report};
 
-/// Layers that are made anew.
+/// Layers that are rebuilt.
 const LAYERS: [Layer; 4] = [Layer::Graph, Layer::Learnings, Layer::Summaries, Layer::Lexical];
 
-/// Runs the programme with `order.runs` operations. The details count them by kind, the rows of each layer that are not what
+/// Runs the program with `order.runs` operations. The details count them by kind, the rows of each layer that are not what
 /// the log gives, and the rows that were compared.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))
@@ -33,7 +33,7 @@ async fn life(order: &Order) -> Result<Report> {
     let (builder, clock) = Space::parts(order.seed);
     let engine = builder.with_stores(Stores::all(Arc::clone(&store))).build()?;
     let mut space = Space::new(&engine, clock, order.seed)?;
-    // Making everything anew takes about as long as what came before.
+    // Rebuilding everything takes about as long as the operations before.
     while report.runs < order.runs && start.elapsed() < order.time / 2 {
         let kind = space.step().await?;
         report.count(kind, 1);

@@ -1,4 +1,4 @@
-//! Contexts by chance, each line of which must stand on words in the log, and each hit of which must be accounted for.
+//! Random contexts: each line has a source in the log, and each hit is accounted for in the receipt.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,31 +24,32 @@ const PATIENCE_MS: u64 = 3_600_000;
 /// Contexts of which each is also assembled without receipts, to compare what it costs.
 const TIMED: u64 = 200;
 
-/// What came of the contexts.
+/// The results of the contexts.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Accounts {
-    /// What every programme says.
+    /// The common part of every program's report.
     #[serde(flatten)]
     pub report: Report,
-    /// Processor time of contexts with receipts ÷ without, minus one.
+    /// CPU time of contexts with receipts ÷ without, minus one.
     pub receipts_cost: f64,
     /// The smallest share of content stems of a line that its words cover.
     pub least_covered: f64,
 }
 
 impl Accounts {
-    /// Whether nothing went wrong, and receipts cost what they may.
+    /// Whether nothing went wrong, and receipts are within their cost target.
     pub fn is_clean(&self) -> bool {
         self.report.is_clean()
     }
 }
 
-/// Runs the programme with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
-/// value stands in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
-/// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt lists.
+/// Runs the program with `order.runs` contexts. The details count their lines: said verbatim, covered by their words, facts whose
+/// value is in the words that they were read in (how a fact is worded is the engine's), and lines that tell of an event where
+/// and when it was; and the hits that are lines, left out with a reason, or counted beyond the hundred omissions that a receipt
+/// lists.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Accounts> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))
@@ -86,7 +87,7 @@ async fn life(order: &Order) -> Result<Accounts> {
     Ok(accounts)
 }
 
-/// Returns how much more processor time contexts take with receipts than without, as a share.
+/// Returns how much more CPU time contexts take with receipts than without, as a share.
 async fn cost(space: &mut Space, with: &Engine, without: &Engine, contexts: u64) -> Result<f64> {
     let scope = || Ok::<_, mnemal::Error>(Scope::whole(SpaceId::new("mixed")?));
     let (with, without) = (with.memory(scope()?), without.memory(scope()?));

@@ -1,8 +1,8 @@
-//! Eight processes of the program itself over one space: a server with a client, four clients of the Model Context Protocol
-//! on stdin and stdout, and three that run hooks, each of which is killed by chance and comes again.
+//! Eight processes of the program itself over one space: a server with a client, four MCP clients on stdin and stdout, and
+//! three that run hooks, each of which is killed at random and restarted.
 //!
-//! Where the server lives the hooks are its errands; where it was just killed they open the file. What was acknowledged must
-//! be there at the end, and no process may fail but by being killed.
+//! While the server is up, the hooks call it; when it was just killed, they open the file. Everything acknowledged must be
+//! there at the end, and a process may fail only by being killed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,10 +43,10 @@ const SPACE: &str = "company";
 /// Events that are read at once.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Runs the programme; its runs are writes. The program is `MNEMAL` of the environment, else it is built for release.
+/// Runs the program; its runs are writes. The program is `MNEMAL` of the environment, else it is built for release.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let folder = tempfile::tempdir()?;
     #[expect(clippy::disallowed_methods, reason = "a program of tests, which no user runs")]
@@ -104,7 +104,7 @@ struct Desk {
     is_over: AtomicBool,
 }
 
-/// The place of a process; whoever sits there may be killed.
+/// The slot of a process, which may be killed.
 #[derive(Default)]
 struct Seat {
     child: Mutex<Option<Child>>,
@@ -117,7 +117,7 @@ impl Seat {
         *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
     }
 
-    /// Waits for the end of whoever sits there, and says whether it was killed since `kills`.
+    /// Waits for the end of the process in a slot, and returns whether it was killed since `kills`.
     fn leave(&self, kills: u64) -> Result<(bool, bool)> {
         // The one that kills looks at the seat only while it is taken.
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,5 +1,5 @@
-//! Histories of other programs, made by chance: large ones that are read in little memory, and small ones whose reader is killed
-//! again and again, until it has read all of them once.
+//! Synthetic histories of other programs: large ones read in little memory, and small ones whose reader is killed repeatedly
+//! until all of them are imported exactly once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use crate::words::{Dice, Words};
 
 /// The word that makes `torture` a process that reads a history.
 pub const READ_IN: &str = "read-in";
-/// What is read, in this order: `--first` names the one to begin with.
+/// The formats, in this order: `--first` names the first one.
 const FORMATS: [ImportFormat; 12] = [
     ImportFormat::ChatGpt,
     ImportFormat::Claude,
@@ -48,17 +48,17 @@ const SMALL: u64 = 3_000_000;
 const KILLS: u64 = 12;
 /// Longest time of a reader before it is killed.
 const WORK: Duration = Duration::from_millis(900);
-/// Memory that an import may take, in bytes. Source: the issue of trust.
+/// Memory limit of an import, in bytes. Source: the target of the product.
 const MOST_MEMORY: u64 = 100_000_000;
 /// Most time for what was read to be folded. Source: as the command line.
 const FOLDING: Duration = Duration::from_mins(10);
 const MEGABYTE: u64 = 1_000_000;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// What came of the histories.
+/// The results of the histories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Taken {
-    /// What every programme says; its runs are formats.
+    /// The common part of every program's report; its runs are formats.
     #[serde(flatten)]
     pub report: Report,
     /// By format.
@@ -76,7 +76,7 @@ pub struct Large {
     pub peak_mb: u64,
     /// The most of it that was its own between two batches, in millions of bytes; the rest are pages of the program and of files.
     pub own_mb: u64,
-    /// How long it took.
+    /// Duration.
     pub seconds: u64,
 }
 
@@ -135,10 +135,10 @@ async fn open(space: &Path) -> Result<Memory> {
     Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
 }
 
-/// Runs the programme: `order.runs` is the size of a large history in millions of bytes, `order.first` the format to begin with.
+/// Runs the program: `order.runs` is the size of a large history in millions of bytes, `order.first` the format to begin with.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Taken> {
     #[expect(clippy::disallowed_methods, reason = "a programme has a time to end")]
     let start = Instant::now();
@@ -330,7 +330,7 @@ fn ending(format: ImportFormat) -> &'static str {
     }
 }
 
-/// What stands before, between and behind the records of a file.
+/// The text before, between and after the records of a file.
 fn frame(format: ImportFormat) -> (&'static str, &'static str, &'static str) {
     match format {
         ImportFormat::ChatGpt | ImportFormat::Claude | ImportFormat::LangChain => ("[", ",\n", "]\n"),

@@ -1,4 +1,4 @@
-//! One space under trial: its processes, what it must hold, and what was asked and not yet answered.
+//! One space under trial: its processes, expected contents, and pending calls.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ pub(super) struct Trial {
     pub(super) crew: Crew,
     pub(super) ledger: Ledger,
     pub(super) report: Report,
-    /// Processor time of every opening of a space that was there already.
+    /// CPU time of every opening of a space that was there already.
     pub(super) reopened: Vec<Duration>,
     /// Whether a process was told to close, so that its other calls may be refused.
     pub(super) closing: bool,
-    /// Calls of the list that were acknowledged, and those that were answered otherwise, since somebody took them.
+    /// Acknowledged calls of the list, and those with another answer, since the last read.
     pub(super) acked: Vec<(usize, usize)>,
     pub(super) refused: Vec<usize>,
     /// Time on the wall from asking for a write to its acknowledgement.
@@ -56,7 +56,7 @@ enum What {
     Conflict,
     There(Vec<String>),
     Gone(Vec<String>),
-    /// Somebody waits for it.
+    /// Whether a caller waits for it.
     Look,
     /// It only has to be answered.
     Other,
@@ -152,7 +152,7 @@ impl Trial {
         }
     }
 
-    /// Hears what is said until a moment.
+    /// Reads messages until a moment.
     pub(super) fn hear_until(&mut self, until: Duration) {
         while self.now() < until {
             let Some(heard) = self.crew.hear(until.saturating_sub(self.now())) else { return };
@@ -183,7 +183,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Kills a process, hears its last words and drops what it was asked.
+    /// Kills a process, reads its last messages and drops its pending calls.
     ///
     /// # Errors
     /// A process that cannot be waited for.

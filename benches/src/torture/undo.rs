@@ -1,4 +1,4 @@
-//! Decisions by chance over a space with a history, taken back in any order that is allowed: as if they had never been.
+//! Random decisions over a space with a history, undone in any permitted order: as if they had never been made.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use super::{Order, Report};
 
 /// Mixed operations before the first decision. Source: own choice, so that decisions meet notes and names of every kind.
 const HISTORY: u32 = 120;
-/// Refusals in a row after which the rest counts as not to be taken back.
+/// Refusals in a row after which the rest counts as not to be undone.
 const MOST_REFUSED: u32 = 2_000;
 
-/// Runs the programme with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
+/// Runs the program with `order.runs` decisions. The details count them by kind, and how often one had to wait for another.
 ///
 /// # Errors
-/// What keeps it from running; what it finds is in the report.
+/// When the program itself cannot run; findings are in the report.
 pub fn run(order: &Order) -> Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("cannot start a runtime")?.block_on(life(order))
@@ -126,7 +126,7 @@ impl State {
         })
     }
 
-    /// Returns what stands in one of the two only.
+    /// Returns what is in one of the two only.
     fn differing(&self, after: &Self) -> [(&'static str, Vec<String>); 3] {
         let only = |before: &BTreeSet<String>, after: &BTreeSet<String>| {
             let gone = before.difference(after).map(|row| format!("gone: {row}"));

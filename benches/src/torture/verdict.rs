@@ -1,10 +1,10 @@
-//! What can go wrong, and how it is told.
+//! Failure kinds and their reports.
 
 use std::fmt;
 
 use super::Report;
 
-/// What can go wrong.
+/// The kinds of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An acknowledged event is not there.
@@ -13,16 +13,16 @@ pub enum Fault {
     Doubled,
     /// A check found damage.
     Corrupt,
-    /// A process ended or hung though nobody had stopped it.
+    /// A process ended or hung without being stopped.
     Panic,
     /// An answer was wrong and did not say so.
     SilentWrong,
-    /// An error told something else than the truth, or was none that a caller should see.
+    /// A wrong error, or an error that no caller should see.
     WrongError,
 }
 
 impl Report {
-    /// Counts a fault and tells it on the error stream.
+    /// Counts a fault and prints it on the error stream.
     pub fn blame(&mut self, fault: Fault, what: fmt::Arguments<'_>) {
         let counter = match fault {
             Fault::Lost => &mut self.lost,

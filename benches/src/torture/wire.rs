@@ -1,4 +1,4 @@
-//! What a supervisor and the processes that work on a space say to each other: one JSON line a call and an answer.
+//! Protocol between supervisor and worker processes: one JSON line per call and per answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ pub struct Call {
     pub number: u64,
     /// Calls of one lane are done one after the other, those of two at the same time.
     pub lane: usize,
-    /// After how many looks at the call it is dropped; `None` lets it end.
+    /// The number of polls after which the call is dropped; `None` lets it finish.
     pub cut: Option<u32>,
-    /// What is asked.
+    /// The request.
     pub ask: Ask,
 }
 
-/// What a process is asked to do.
+/// A request to a process.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Ask {
     /// Append these turns, all or none.
@@ -39,7 +39,7 @@ pub enum Ask {
     Export,
     /// Read the whole log.
     Dump,
-    /// Read all versions of these notes, and fold them anew from the log.
+    /// Read all versions of these notes, and fold them again from the log.
     Notes(Vec<String>),
     /// Check the file.
     Check,
@@ -71,16 +71,16 @@ pub struct Answer {
     pub number: u64,
     /// Parts that were absent, failing or late.
     pub gaps: Vec<String>,
-    /// What was answered.
+    /// The answer.
     pub said: Said,
 }
 
-/// What a process answers.
+/// An answer of a process.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Said {
     /// The space is open.
     Open {
-        /// Processor time from the start of opening.
+        /// CPU time from the start of opening.
         cpu_micros: u64,
     },
     /// Events that are stored.
@@ -90,7 +90,7 @@ pub enum Said {
         /// Whether no byte of them was left in the files.
         verified: bool,
     },
-    /// What was found, a list a word.
+    /// The results, one list per word.
     Found(Vec<Vec<Hit>>),
     /// An export.
     Text(String),
@@ -112,7 +112,7 @@ pub enum Said {
         /// Whether the log makes the same rows again.
         rebuilt: bool,
     },
-    /// What a check or a search found.
+    /// The findings of a check or a search.
     Findings(Vec<String>),
     /// It is done.
     Done,
@@ -154,11 +154,11 @@ pub struct Row {
     pub id: String,
     /// Its position.
     pub seq: u64,
-    /// What is left of it.
+    /// What remains of it.
     pub body: Body,
 }
 
-/// What is left of an event.
+/// What remains of an event.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Body {
     /// All of it.

@@ -1,5 +1,5 @@
-//! A process that works on a space: it reads calls, does those of each lane in order, and writes each answer once the call
-//! has returned.
+//! A worker process on a space: it reads calls, runs those of each lane in order, and writes each answer once the call has
+//! returned.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -34,7 +34,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     runtime.block_on(work(Path::new(space), durability))
 }
 
-/// What every lane works on.
+/// The shared state of all lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     pub(super) memory: Memory,

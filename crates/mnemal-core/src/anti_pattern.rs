@@ -1,33 +1,33 @@
-//! Anti-patterns: a thing not to do, part by part.
+//! Anti-patterns: something to avoid, with its reason and its alternative.
 
 use std::fmt;
 
-/// What stands before what is to be left.
+/// Start of the sentence.
 const DONT: &str = "Don't ";
-/// What stands before an act that goes on: "Don't keep guessing".
+/// Prefix for an act in -ing: "Don't keep guessing".
 const KEEP: &str = "keep ";
-/// What stands before the reason.
+/// Separator before the reason.
 const FOR: &str = " for ";
-/// What stands before what to do instead.
+/// Separator before the alternative.
 const INSTEAD: &str = " — instead ";
 
-/// What an anti-pattern says, each part in the words of who said it; where it is filed names what it is about.
+/// An anti-pattern, each part in the words of its author; the category under which it is filed names its topic.
 ///
-/// Its sentence is `Don't {avoid} for {reason} — instead {instead}`, of which the reason and what to do instead may be left out.
+/// Its sentence is `Don't {avoid} for {reason} — instead {instead}`; the reason and the alternative are optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AntiPattern {
     /// What not to do, not empty: `push to main`, `using npm`.
     pub avoid: String,
-    /// Why; `None` where no reason was given.
+    /// The reason, if one was given.
     pub reason: Option<String>,
-    /// What to do instead; `None` where nobody has said it, and then it never holds.
+    /// The alternative. Without one (`None`) the anti-pattern never becomes active.
     pub instead: Option<String>,
 }
 
 impl AntiPattern {
-    /// Reads its parts off its sentence; `None` for other words, and for a sentence that does not say what to do instead.
+    /// Parses the sentence; `None` for other sentences, and for one without an alternative.
     ///
-    /// The reason begins at the first ` for `, so one that holds this word is read as its writer meant it only behind it.
+    /// The reason begins at the first ` for `, so a ` for ` inside `avoid` is read as that separator.
     pub fn read(sentence: &str) -> Option<Self> {
         let rest = sentence.trim().strip_prefix(DONT).or_else(|| sentence.trim().strip_prefix("Don’t "))?;
         let (before, instead) = rest.rsplit_once(INSTEAD)?;
@@ -50,7 +50,7 @@ impl fmt::Display for AntiPattern {
     }
 }
 
-/// Whether an act begins with a form in -ing, which has a vowel before it: `using`, not `bring`.
+/// Whether an act begins with an -ing form, which has a vowel before it: `using`, not `bring`.
 fn goes_on(act: &str) -> bool {
     let verb = act.split_whitespace().next().and_then(|word| word.strip_suffix("ing"));
     verb.is_some_and(|stem| stem.contains(['a', 'e', 'i', 'o', 'u', 'y']))

@@ -1,25 +1,25 @@
-//! The number of values that a predicate holds for one subject, and what was said of it in a space.
+//! Cardinality of predicates, and the rulings about it in a space.
 
 use crate::EventId;
 
-/// How many values a predicate holds for one subject.
+/// The number of values that a predicate holds for one subject.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cardinality {
-    /// One for life.
+    /// One value for life.
     One,
-    /// One at a time; a new value closes the old one.
+    /// One value at a time; a new value closes the old one.
     Now,
-    /// One at a time for each topic.
+    /// One value at a time for each topic.
     NowPerTopic,
-    /// A set; each member ends only when its end, or its opposite, is said.
+    /// A set; a member ends only when its end, or its opposite, is stated.
     Many,
-    /// A happening, which never ends to be true.
+    /// An event, which stays true for ever.
     Event,
 }
 
 impl Cardinality {
-    /// All of them, in the order of their declaration.
+    /// All of them, in declaration order.
     pub const ALL: [Self; 5] = [Self::One, Self::Now, Self::NowPerTopic, Self::Many, Self::Event];
 
     /// Returns the name on the wire and in the table of predicates.
@@ -39,13 +39,13 @@ impl Cardinality {
     }
 }
 
-/// What an event says of how many values a predicate holds in a space.
+/// A ruling on the cardinality of a predicate in a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// The decision of a person, or the operation of the engine.
+    /// The user's decision, or the engine's operation.
     pub by: EventId,
-    /// Whether a person decided so; what the engine learnt never stands against that.
+    /// Whether a person decided it; a decision always outranks what the engine inferred.
     pub is_decided: bool,
-    /// How many.
+    /// The cardinality.
     pub cardinality: Cardinality,
 }

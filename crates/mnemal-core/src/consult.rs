@@ -1,4 +1,4 @@
-//! Questions of a pass to a model: kept answers come first, and an answer that cannot be used is asked for again.
+//! Cached, validated calls to a language model: cached answers come first, and an unusable answer is retried.
 
 use std::sync::Arc;
 
@@ -7,32 +7,32 @@ use crate::{
     PromptHash, Result, Slot,
 };
 
-/// How often an answer that cannot be used is asked for again. Source: RELIABILITY 11.
+/// Retries after an unusable answer. Source: own choice.
 const AGAIN: u32 = 2;
 
-/// A model with the answers that it gave before.
+/// A language model with its answer cache.
 #[derive(Clone, Debug)]
 pub struct Consultant {
     /// The model.
     pub model: Arc<dyn LanguageModel>,
-    /// Its answers; without a store every question is paid for.
+    /// The cache of its answers; without a store every question is paid for.
     pub cache: Slot<dyn CompletionCache>,
 }
 
 impl Consultant {
-    /// Names what made something of the model's answer: who asked and read, with its version, and the model.
+    /// Names the producer of a result: the asking pass with its version, and the model.
     pub fn producer(&self, asks: &Producer) -> Producer {
         Producer { id: format!("{} by {}", asks.id, self.model.model()), version: asks.version }
     }
 
-    /// Asks until `read` can use an answer: first the one that is kept, then the model, and twice more with what was wrong.
+    /// Asks until `read` accepts an answer: first the cached one, then the model, and twice more with an error message.
     ///
-    /// `sources` are the events that the question shows; the answer is kept under the first form of the question and goes
-    /// with them when they are forgotten. Only an answer that was read is kept.
+    /// `sources` are the events that the question shows. The answer is cached under the first form of the question and is
+    /// deleted when these events are forgotten. Only an accepted answer is cached.
     ///
     /// # Errors
-    /// `Unsupported` when three answers could not be used: the question is one for the dead letters, and never for an empty
-    /// result. Else what the model answers; a cache that fails is only not used.
+    /// `Unsupported` after three unusable answers: the question belongs to the dead letters, and never becomes an empty result.
+    /// Else the error of the model; a failing cache is only skipped.
     pub async fn ask<T>(
         &self,
         permit: &mut BackgroundPermit,
@@ -74,7 +74,7 @@ impl Consultant {
 
     async fn keep(&self, hash: PromptHash, completion: &Completion, sources: &[EventId]) {
         if let Ok(cache) = self.cache.part() {
-            // Without it the same question is paid for again, which is all that is lost.
+            // A failed write only means that the same question is paid for again.
             drop(cache.put(hash, completion, sources).await);
         }
     }

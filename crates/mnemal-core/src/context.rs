@@ -1,4 +1,4 @@
-//! The request for a context, and the fragments that layers offer for it.
+//! Context requests, and the fragments that layers offer for a context.
 
 use crate::{
     AgentId, AsOf, Because, ChannelId, Importance, Level, ModelId, OmittedReason, Producer, RecordRef, Score,
@@ -6,32 +6,32 @@ use crate::{
     Zone,
 };
 
-/// A part of a context with a minimum share; the order is the order of rendering within a block.
+/// A section of a context, with a minimum share of the budget; declaration order is rendering order within a block.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Section {
-    /// Who the user and the agent are.
+    /// Identity of the user and of the agent.
     Identity,
-    /// How the user wants things done.
+    /// The user's preferences.
     Preferences,
     /// Keyed notes and root knowledge.
     Knowledge,
-    /// What several notes say together; only where it is asked for by name, and then knowledge has notes alone, a few for the
-    /// question.
+    /// Insights drawn from several notes. Included only on request; then the knowledge section holds notes only, a few for the
+    /// query.
     Insights,
-    /// What is known about this channel.
+    /// Knowledge about this channel.
     Channel,
-    /// What is known about the entities in question.
+    /// Knowledge about the entities in question.
     Entity,
-    /// What is known about the topics in question.
+    /// Knowledge about the topics in question.
     Topics,
-    /// The time, and where the conversation stands.
+    /// The current time and the state of the conversation.
     State,
-    /// What was said just now.
+    /// Recent turns.
     Recent,
-    /// What was learnt from mistakes.
+    /// Lessons from mistakes.
     Learnings,
-    /// What matches the query.
+    /// Recall hits for the query.
     Recall,
 }
 
@@ -74,68 +74,67 @@ impl Section {
     }
 }
 
-/// What to do with records that the session was shown before.
+/// Treatment of records that the session was shown before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injected {
-    /// Leave them out: the host keeps earlier injections in its transcript.
+    /// Omit them: the host keeps earlier injections in its transcript.
     Skip,
-    /// Show them again: the host builds its prompt anew each time.
+    /// Repeat them: the host rebuilds its prompt each time.
     Repeat,
 }
 
-/// What is asked of a context.
+/// A context request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextRequest {
-    /// What the turn is about; `None` gives the sections that need no question.
+    /// The topic of the turn; `None` returns the sections that need no query.
     pub query: Option<String>,
-    /// The query's own vector, made by the caller, with its model.
+    /// The query's vector, computed by the caller, with its model.
     pub query_vector: Option<(ModelId, Vec<f32>)>,
-    /// The conversation that will be shown the context; its own events are not recalled into it.
+    /// The conversation that receives the context; its own events are not recalled into it.
     pub session: SessionId,
-    /// The channel of that conversation, of which more is told; what was said elsewhere is not left out.
+    /// The channel of that conversation, which gets more detail; other channels are not excluded.
     pub channel: Within<ChannelId>,
-    /// One person's records.
+    /// Restricts to one user's records.
     pub user: Within<UserId>,
-    /// One agent's records.
+    /// Restricts to one agent's records.
     pub agent: Within<AgentId>,
-    /// Hard limit of the rendered text.
+    /// Hard limit of the rendered text, in tokens.
     pub budget: TokenCount,
-    /// Sections that are wanted.
+    /// The requested sections.
     pub sections: Within<Vec<Section>>,
-    /// What held, as known when.
+    /// The bi-temporal point of the answer.
     pub as_of: AsOf,
-    /// What to do with what the session was shown.
+    /// Treatment of records that the session was shown before.
     pub injected: Injected,
-    /// The tool that is about to be used: what is known of how it fares comes first.
+    /// The tool that is about to be called: what is known of its reliability comes first.
     pub tool: Option<ToolName>,
-    /// Most lines of the part that changes with the question, of which none is much weaker than the best; `None` for as many
-    /// as the budget takes.
+    /// Most lines of the query-dependent part, none much weaker than the best; `None` for as many as the budget allows.
     pub lines: Option<usize>,
 }
 
 impl ContextRequest {
-    /// Whether a section is asked for by name.
+    /// Whether a section is requested by name.
     pub fn asks_for(&self, section: Section) -> bool {
         self.sections.only().is_some_and(|wanted| wanted.contains(&section))
     }
 }
 
-/// What a line says of its text beside who said it when. It stands outside the quoted words.
+/// A remark on a line's text, in addition to speaker and time. It is rendered outside the quoted words.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Remark {
-    /// The user must be asked before anybody acts on it.
+    /// Ask the user before acting on it.
     AskFirst,
-    /// The words are somebody else's: a mail, a page, a text to work on.
+    /// The words are by someone else: a mail, a page, a text to work on.
     Pasted,
-    /// Some of the words are somebody else's.
+    /// Some of the words are by someone else.
     PartlyPasted,
-    /// What it says holds no more.
+    /// The statement no longer holds.
     Past,
 }
 
 impl Remark {
-    /// Returns the words on a line.
+    /// Returns the rendered words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AskFirst => "ask the user first",
@@ -146,69 +145,69 @@ impl Remark {
     }
 }
 
-/// What stands before the text on a line.
+/// The label in front of a line's text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// Where the line may stand.
+    /// The level, which decides where the line may appear.
     pub level: Level,
-    /// When it was said.
+    /// Time of the statement.
     pub at: Timestamp,
-    /// In which zone.
+    /// Zone of that time.
     pub zone: Zone,
-    /// Who said it.
+    /// The speaker.
     pub speaker: Option<Speaker>,
-    /// The space that it comes from; `None` for the one that was asked, whose lines do not name it.
+    /// The space of origin; `None` for the queried space, whose lines do not name it.
     pub space: Option<SpaceId>,
-    /// What else is to be said of the text.
+    /// A remark about the text.
     pub remark: Option<Remark>,
 }
 
-/// Text that a layer offers for a context.
+/// A piece of text that a layer offers for a context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
-    /// The section it is meant for.
+    /// The target section.
     pub section: Section,
     /// The record.
     pub record: RecordRef,
-    /// What made the record; `None` for an event.
+    /// The producer of the record; `None` for an event.
     pub producer: Option<Producer>,
-    /// Where the text stands; never empty.
+    /// The sources of the text; never empty.
     pub sources: Vec<Source>,
     /// The text, unescaped.
     pub text: String,
-    /// What stands before it.
+    /// The label in front of the text.
     pub label: Label,
-    /// How far it may be believed.
+    /// Trust of the record.
     pub trust: Trust,
-    /// How much it matters.
+    /// Importance of the record.
     pub importance: Importance,
     /// Order within the section, best first; layers that do not rank give the same score to all.
     pub score: Score,
-    /// What the score is made of.
+    /// The summands of the score.
     pub parts: Vec<ScorePart>,
-    /// Why it is offered.
+    /// The reason for the offer.
     pub because: Because,
-    /// The layer already knows that it must not be shown, and why; it is offered for the receipt.
+    /// The reason to withhold it, where the layer already knows one; it is offered for the receipt only.
     pub withheld: Option<OmittedReason>,
 }
 
-/// Of whose scratch an inventory tells, seen from the conversation that will be shown it.
+/// Owner of the working memory in an inventory, relative to the conversation that receives it.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shelf {
-    /// Its own.
+    /// The conversation itself.
     Own,
-    /// What patrols found.
+    /// Findings of patrols.
     Patrol,
-    /// The outlines that subagents left.
+    /// Outlines of subagents.
     Outlines,
 }
 
-/// What stands in working memory: names and times, never values. It is no record, so a receipt does not name it.
+/// An inventory of working memory: names and times, never values. It is no record, so a receipt does not list it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inventory {
-    /// Whose.
+    /// The owner.
     pub shelf: Shelf,
-    /// One text an entry, unescaped, the one that matters most first; empty ones are not told.
+    /// One unescaped text per entry, most important first; empty ones are not rendered.
     pub items: Vec<String>,
 }

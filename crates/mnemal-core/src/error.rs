@@ -1,17 +1,17 @@
-//! The one error of all crates: a kind that says what the caller can do, a message, and its source.
+//! The error type of all crates: a kind that tells the caller what to do, a message, and its source.
 
 use std::fmt;
 
-/// Result of every fallible call of the workspace's libraries.
+/// The result of every fallible call of the workspace's libraries.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What the caller can do about an error.
+/// The kind of an error, by what the caller can do about it.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Ask for something else: it is not there, or not in this space.
+    /// Ask for something else: the record does not exist, or not in this space.
     NotFound,
-    /// Read again and retry: somebody else changed it, or the same key carries another body.
+    /// Read again and retry: a concurrent change, or the same key with another body.
     Conflict,
     /// Fix the call.
     Invalid,
@@ -61,7 +61,7 @@ impl Error {
         Self::new(ErrorKind::Invalid, what)
     }
 
-    /// Makes an error for something that is not there.
+    /// Makes an error for a missing record.
     pub fn not_found(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, what)
     }
@@ -71,14 +71,14 @@ impl Error {
         Self::new(ErrorKind::Internal, what)
     }
 
-    /// Keeps the cause.
+    /// Attaches the cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// Returns what the caller can do.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! The log's records: what enters, what is stored, and how a part of it is named.
+//! Event records: new events, stored events, and the filters that select them.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::{
     Source, Span, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Value, Within, WorldTime, Zone,
 };
 
-/// Position in a space's log: dense, starts at 1, in the order of commit.
+/// Position in a space's log: dense, from 1, in commit order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seq(pub u64);
 
-/// The last position that was consumed; `None` before the first. Orders before every position when empty.
+/// The last consumed position; `None` before the first. An empty cursor orders before every position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cursor(pub Option<Seq>);
 
@@ -31,93 +31,91 @@ impl Cursor {
     }
 }
 
-/// What an event is.
+/// The kind of an event.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// A turn of a person.
+    /// A message of a person.
     UserMessage,
-    /// A turn of the agent.
+    /// A message of the agent.
     AssistantMessage,
-    /// The agent asks a tool.
+    /// A tool call by the agent.
     ToolCall {
-        /// Which tool.
+        /// The tool.
         tool: ToolName,
     },
-    /// A tool answers.
+    /// The result of a tool call.
     ToolResult {
-        /// Which tool.
+        /// The tool.
         tool: ToolName,
-        /// Whether it succeeded.
+        /// Whether the call succeeded.
         ok: bool,
     },
-    /// Something the host noticed.
+    /// An observation by the host.
     Observation,
     /// Text of a file.
     Document,
-    /// A choice about memory that a person, or an agent for one, made.
+    /// A decision about memory, by a person or by an agent on a person's behalf.
     Decision(Decision),
-    /// What the engine did about memory, with its result; people can take it back.
+    /// An operation of the engine on memory, with its result; people can undo it.
     Operation(Operation),
 }
 
-/// A choice about memory. It names its target by content and not by a derived id, so that it survives a new producer.
+/// A decision about memory. It names its target by content and not by a derived id, so that it survives a new producer.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// Keep the event's text as a note.
     Remember(Remember),
-    /// Put the note or learning away; reversible by restoring it or remembering it again.
+    /// Archive the note or learning; reversible by restoring it or remembering it again.
     Archive(NoteTarget),
-    /// Let what was put away or called wrong hold again.
+    /// Reactivate what was archived or rejected.
     Restore(NoteTarget),
-    /// What it says is wrong: it holds no more, and neither do the facts that rest on the same words, until the user says it
-    /// again.
+    /// Mark a statement as wrong: it no longer holds, nor do facts based on the same words, until the user repeats it.
     Reject(NoteTarget),
     /// Erase events; the record holds their ids and no content.
     Forget(Forget),
-    /// Say that something is so, that it is over, or that it never was. To add a `name` is to rename: what it is about is
-    /// shown by that name from then on.
+    /// Add, end or reject a fact. Adding a `name` renames the entity: it is displayed by that name from then on.
     Fact(FactDecision),
-    /// Two entities are one from now on; what was read of either is kept apart below, so that it can be taken back.
+    /// Merge two entities. Facts of each are kept separately, so that the merge can be undone.
     Merge {
-        /// The one that is taken for the other.
+        /// The entity that is merged.
         one: EntityId,
-        /// The one that stands for both.
+        /// The entity that represents both.
         into: EntityId,
     },
-    /// Two entities that were taken for one are two again, and stay two.
+    /// Split two merged entities; they stay distinct.
     Split {
         /// One of them.
         one: EntityId,
         /// The other.
         from: EntityId,
     },
-    /// A predicate holds so many values for one subject in this space from now on; what was said before is weighed again by it.
+    /// Set the cardinality of a predicate in this space; existing claims are resolved again with it.
     Cardinality {
-        /// The predicate: a shipped one, or one of the space's own.
+        /// The predicate: a built-in one, or one of the space's own.
         predicate: Predicate,
-        /// How many; a happening stays one, and nothing else becomes one.
+        /// The new cardinality; `Event` stays `Event`, and nothing else becomes it.
         cardinality: Cardinality,
     },
-    /// What a rule holds back may be used: a copy says it again at its own level, and the event itself stays as it is.
+    /// Release a quarantined event: a copy at its own level may be used, and the event itself stays as it is.
     Release {
-        /// What is held back.
+        /// The quarantined event.
         event: EventId,
-        /// What says it again.
+        /// The copy.
         copy: EventId,
     },
-    /// What an item of an answer was found to be. It tells of that answer: what the memory holds stays as it is. Among those
-    /// of one level about the same item of the same answer the last one holds.
+    /// A judgment on an item of an answer. It concerns that answer only: the memory stays as it is. Among judgments of one
+    /// level on the same item of the same answer the last one counts.
     Feedback {
-        /// The account of the answer.
+        /// The receipt of the answer.
         recall: ReceiptId,
-        /// The item: a line of it.
+        /// The item: a line of the answer.
         record: RecordRef,
-        /// What it was found to be.
+        /// The judgment.
         verdict: Judgment,
     },
-    /// Take a decision about facts, a merge, a note or a learning back, or an operation; a second time changes nothing.
+    /// Undo a decision about facts, a merge, a note or a learning, or an operation; a second time changes nothing.
     Undo {
         /// The decision or operation.
         decision: EventId,
@@ -125,7 +123,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether an undo that names its event takes it back. A new decision has to say so here.
+    /// Whether an undo that names its event can reverse it. A new decision must be added here.
     pub fn can_be_undone(&self) -> bool {
         match self {
             Self::Remember(_)
@@ -137,20 +135,20 @@ impl Decision {
             | Self::Split { .. }
             | Self::Cardinality { .. }
             | Self::Release { .. } => true,
-            // What was forgotten stays so; what an undo took back can be decided again, and a verdict be given again.
+            // A forget is final; an undone decision can be made again, and a judgment given again.
             Self::Forget(_) | Self::Undo { .. } | Self::Feedback { .. } => false,
         }
     }
 }
 
-/// What an item of an answer was found to be. The list is closed.
+/// A judgment on an item of an answer. The list is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Judgment {
     /// It helped.
     Useful,
-    /// It had nothing to do with what was asked.
+    /// It was unrelated to the query.
     Irrelevant,
-    /// What it says is not so.
+    /// Its statement is false.
     Wrong,
 }
 
@@ -173,17 +171,17 @@ impl Judgment {
     }
 }
 
-/// Which note or learning a decision is about.
+/// The note or learning that a decision concerns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NoteTarget {
-    /// Its stable name. Without one it is the note that the event of the first source made.
+    /// Its stable key. Without one, the note made by the event of the first source.
     pub key: Option<NoteKey>,
-    /// The words on which it rests: by them the decision reaches what other layers read in the same words.
+    /// The words on which it rests: through them the decision reaches what other layers extracted from the same words.
     pub sources: Vec<Source>,
 }
 
 impl NoteTarget {
-    /// Returns the event whose note is meant, where there is no key.
+    /// Returns the event whose note is meant, if there is no key.
     pub fn maker(&self) -> Option<EventId> {
         self.sources.first().filter(|_| self.key.is_none()).map(|source| source.event)
     }
@@ -195,61 +193,61 @@ impl From<NoteKey> for NoteTarget {
     }
 }
 
-/// What a person decides about a fact. The fact is named by what it says; the ids of entities are made of their names.
-/// Words as the object of a relation name an entity, which is made if nobody is known by them.
+/// A person's decision about a fact. The fact is identified by its content; entity ids are derived from names. A literal object
+/// of a relation names an entity, which is created if it is unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactDecision {
-    /// Of whom.
+    /// The subject.
     pub subject: EntityId,
-    /// What.
+    /// The predicate.
     pub predicate: Predicate,
-    /// The topic, in small letters.
+    /// The topic, in lower case.
     pub topic: Option<String>,
-    /// The value.
+    /// The object.
     pub object: Value,
-    /// What is decided about it.
+    /// The choice.
     pub choice: FactChoice,
-    /// The words on which the fact rests: by them the decision reaches what other layers read in the same words.
+    /// The words on which the fact rests: through them the decision reaches what other layers extracted from the same words.
     pub sources: Vec<Source>,
 }
 
-/// What is decided about a fact.
+/// The choice in a decision about a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactChoice {
-    /// It is so.
+    /// The fact is true.
     Add {
-        /// Since when; `None`: since before anybody said.
+        /// Start of validity; `None` for unknown.
         valid_at: Option<WorldTime>,
-        /// Until when; `None`: still.
+        /// End of validity; `None` for still valid.
         invalid_at: Option<WorldTime>,
     },
-    /// It is over.
+    /// The fact has ended.
     End {
         /// The first moment at which it no longer holds.
         at: WorldTime,
     },
-    /// It never was so, and stays wrong whoever says it again, until it is added.
+    /// The fact was never true, and stays rejected despite repetitions, until it is added.
     Reject,
 }
 
-/// How a note is kept.
+/// How a note is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remember {
-    /// Its stable name; a second note with the same key is a new version of the first.
+    /// Its stable key; a second note with the same key is a new version of the first.
     pub key: Option<NoteKey>,
-    /// What kind of learning it is.
+    /// The kind of learning.
     pub kind: LearningKind,
-    /// Where it is filed.
+    /// Its category.
     pub category: Category,
-    /// Words attached to it, at most 64.
+    /// Its tags, at most 64.
     pub tags: Vec<Tag>,
-    /// How much it matters.
+    /// Its importance.
     pub importance: Importance,
-    /// When it ends to hold; `None` for never.
+    /// Expiration time; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// The part that somebody plays; recall keeps a budget for each.
+/// The role of an event's author; recall keeps a budget for each role.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
@@ -257,11 +255,11 @@ pub enum Role {
     User,
     /// The agent.
     Assistant,
-    /// A tool, asking or answering.
+    /// A tool: its calls and results.
     Tool,
-    /// A file, or something that the host noticed.
+    /// A file, or an observation of the host.
     Document,
-    /// A choice about memory: a note, a correction, or what the engine made of notes.
+    /// A decision about memory: a note, a correction, or the engine's own operation on notes.
     Decision,
 }
 
@@ -287,7 +285,7 @@ impl Role {
 }
 
 impl EventKind {
-    /// Returns the part that the event's author plays.
+    /// Returns the role of the event's author.
     pub fn role(&self) -> Role {
         match self {
             Self::UserMessage => Role::User,
@@ -299,37 +297,37 @@ impl EventKind {
     }
 }
 
-/// Free fields of the host, at most 16 KiB; keys and values are never interpreted. `caption` is indexed with the text.
+/// Free-form fields of the host, at most 16 KiB; keys and values are never interpreted. `caption` is indexed with the text.
 pub type Metadata = BTreeMap<String, String>;
 
-/// What a host says happened.
+/// An event as the host reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvent {
-    /// What it is.
+    /// Its kind.
     pub kind: EventKind,
     /// Its text, at most 256 KiB.
     pub content: String,
     /// The conversation.
     pub session: SessionId,
-    /// Where the conversation takes place.
+    /// The channel of the conversation.
     pub channel: ChannelId,
-    /// The event that this one answers.
+    /// The event that this one replies to.
     pub parent: Option<EventId>,
-    /// The name as spoken; indexed with the text.
+    /// The speaker's name as it appears; indexed with the text.
     pub speaker: Option<Speaker>,
-    /// The person, as a filter.
+    /// The user, as a filter.
     pub user: Option<UserId>,
     /// The agent, as a filter.
     pub agent: Option<AgentId>,
-    /// When it happened; data, never an order of the log.
+    /// Time of occurrence; data, never an order of the log.
     pub occurred_at: Timestamp,
-    /// The zone in which that was, with the offset that held.
+    /// The zone of that time, with the offset then in force.
     pub zone: Zone,
-    /// Whose words these are; set by the code path that received them.
+    /// The origin of the words; set by the code path that received them.
     pub origin: Origin,
-    /// Names the call, so that a repetition has one effect; 1 to 200 visible ASCII characters.
+    /// Identifies the call, so that a retry has one effect; 1 to 200 visible ASCII characters.
     pub idempotency_key: Option<String>,
-    /// Free fields of the host.
+    /// Free-form fields of the host.
     pub metadata: Metadata,
 }
 
@@ -338,24 +336,24 @@ pub struct NewEvent {
 pub struct LogEntry {
     /// Its id, from the `IdSource`; a lossless import keeps the old one.
     pub id: EventId,
-    /// When the engine heard of it; the store moves it behind the last one.
+    /// Time of arrival at the engine; the store raises it above the last one.
     pub recorded_at: Timestamp,
     /// The event, after redaction.
     pub event: NewEvent,
-    /// What recall can find it by; `None` when it must not be found (quarantined) or no indexer is there.
+    /// Its index entry for recall; `None` for a quarantined event, or without an indexer.
     pub index: Option<IndexEntry>,
-    /// The rule that holds it back from recall and contexts.
+    /// The rule that quarantined it.
     pub quarantined: Option<RuleId>,
-    /// Parts that repeat what the session was shown; ascending, disjoint.
+    /// Spans that repeat what the session was shown; ascending, disjoint.
     pub echo: Vec<Span>,
-    /// Keyed hash of the canonical redacted body; tells the repetition of a call from another call with its key.
+    /// Keyed hash of the canonical redacted body; distinguishes a retry from another call with the same key.
     pub body_hash: [u8; 32],
 }
 
-/// What became of one entry.
+/// Outcome of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The event's id; of the first one when the key was known.
+    /// The event's id; that of the first call when the key was known.
     pub id: EventId,
     /// Its position.
     pub seq: Seq,
@@ -363,30 +361,29 @@ pub struct Appended {
     pub fresh: bool,
 }
 
-/// What an observation says of a task. Source: BA-02.
+/// The step of a task that an observation reports. Source: task events of an earlier design, as metadata (BA-02).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStep {
-    /// It is to be done; the text says what.
+    /// The task was created; the text describes it.
     Created,
-    /// It is done.
+    /// The task is completed.
     Completed,
-    /// It was given up.
+    /// The task failed.
     Failed,
 }
 
-/// The field of an event that names a task. Source: BA-01.
+/// Metadata field that names a task. Source: the `task_id` of an earlier design (BA-01).
 const TASK: &str = "task_id";
-/// The field of an observation that says what it is about. Source: BA-02.
+/// Metadata field for the kind of an observation. Source: as above (BA-02).
 const OBSERVED: &str = "kind";
 
 impl NewEvent {
-    /// Returns the name of the task that it belongs to, as its field `task_id` says; `None` for a blank one.
+    /// Returns the task's name from the field `task_id`; `None` for a blank one.
     pub fn task(&self) -> Option<&str> {
         Some(self.metadata.get(TASK)?.trim()).filter(|task| !task.is_empty())
     }
 
-    /// Returns what an observation says of the task that it names, by its field `kind`; `None` for one that says nothing of the kind,
-    /// and for every other event.
+    /// Returns the task step of an observation, from its field `kind`; `None` for other observations and for every other event.
     pub fn task_step(&self) -> Option<TaskStep> {
         if self.kind != EventKind::Observation || self.task().is_none() {
             return None;
@@ -407,36 +404,36 @@ pub struct Event {
     pub id: EventId,
     /// Its position.
     pub seq: Seq,
-    /// When the engine heard of it; strictly increasing within a space.
+    /// Time of arrival at the engine; strictly increasing within a space.
     pub recorded_at: Timestamp,
-    /// The part its author plays; kept when the body is erased.
+    /// The role of its author; kept when the body is erased.
     pub role: Role,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
-    /// What it may become.
+    /// Its level.
     pub level: Level,
-    /// The rule that holds it back.
+    /// The rule that quarantined it.
     pub quarantined: Option<RuleId>,
-    /// Parts that repeat what the session was shown.
+    /// Spans that repeat what the session was shown.
     pub echo: Vec<Span>,
-    /// The text, or the fact that there was one.
+    /// Its body, unless it was erased.
     pub body: Body,
 }
 
-/// The text, or the fact that there was one.
+/// The body of an event, or its erasure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// The event as it was stored.
     Kept(Box<NewEvent>),
-    /// It was forgotten.
+    /// The event was forgotten.
     Erased {
-        /// When.
+        /// Time of the erasure.
         at: Timestamp,
     },
 }
 
 impl Event {
-    /// Returns what was said, unless it was forgotten.
+    /// Returns the event as stored, unless it was erased.
     pub fn kept(&self) -> Option<&NewEvent> {
         match &self.body {
             Body::Kept(event) => Some(event),
@@ -445,28 +442,28 @@ impl Event {
     }
 }
 
-/// Which events are meant. Every field is said aloud: start from [`EventFilter::all`].
+/// A selection of events. Every field is explicit: start from [`EventFilter::all`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventFilter {
     /// One conversation.
     pub session: Within<SessionId>,
-    /// One place.
+    /// One channel.
     pub channel: Within<ChannelId>,
     /// One speaker, by the exact name.
     pub speaker: Within<Speaker>,
-    /// One person's events.
+    /// One user's events.
     pub user: Within<UserId>,
     /// One agent's events.
     pub agent: Within<AgentId>,
-    /// Authors who play one of these parts.
+    /// Authors with one of these roles.
     pub roles: Within<Vec<Role>>,
-    /// `occurred_at` at or after.
+    /// Lower bound of `occurred_at`, inclusive.
     pub since: Option<Timestamp>,
-    /// `occurred_at` before.
+    /// Upper bound of `occurred_at`, exclusive.
     pub until: Option<Timestamp>,
-    /// Whether events that a rule holds back are meant too.
+    /// Whether quarantined events are included.
     pub quarantined: Within<bool>,
-    /// Whether erased events are meant too; they have no session any more and pass only filters that ask for everything.
+    /// Whether erased events are included; they have no session any more and pass only unrestricted filters.
     pub erased: Within<bool>,
 }
 
@@ -487,7 +484,7 @@ impl EventFilter {
         }
     }
 
-    /// Returns the filter for what may be shown: living events that no rule holds back.
+    /// Returns the filter for displayable events: not erased and not quarantined.
     pub fn live() -> Self {
         Self { quarantined: Within::Only(false), erased: Within::Only(false), ..Self::all() }
     }
@@ -527,22 +524,22 @@ impl EventFilter {
     }
 }
 
-/// One conversation at a glance.
+/// Summary data of one conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionSummary {
     /// Its name.
     pub session: SessionId,
-    /// Where it takes place.
+    /// Its channel.
     pub channel: ChannelId,
-    /// Living events in it.
+    /// Number of its events that are not erased.
     pub events: u64,
-    /// Time of its first living event.
+    /// Time of its first event that is not erased.
     pub first_at: Timestamp,
-    /// Time of its last living event.
+    /// Time of its last event that is not erased.
     pub last_at: Timestamp,
 }
 
-/// What a log promises; plain data.
+/// Guarantees of a log; plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventCaps {
     /// Whether an acknowledged event survives a power cut (`true`), or only the end of the process (`false`).

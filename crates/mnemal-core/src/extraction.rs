@@ -1,58 +1,59 @@
-//! The input and the output of an extractor: mentions, claims, and the times they name. Plain data, no rule.
+//! Input and output of extractors: mentions, claims, and the times they name. Plain data without rules.
 
 use std::collections::HashMap;
 
 use crate::{Civil, Event, EventId, Predicate, RuleId, Span, Support, Timestamp, Zone};
 
-/// What a turn is read with.
+/// The input of an extractor: one event with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct Utterance<'a> {
     /// The event to read.
     pub event: &'a Event,
     /// Up to eight events of the same session before it, oldest first.
     pub before: &'a [Event],
-    /// The names that the space knew when the event was logged.
+    /// The space's known names at the time the event was logged.
     pub known: &'a Gazetteer,
 }
 
-/// Whom and what a space knows, for a model that reads some events of it.
+/// Known entities and topics, passed to a model as context for the events that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Familiar {
-    /// Names with what they name; first those that the events name.
+    /// Names with their kinds; first those that the events mention.
     pub entities: Vec<(String, EntityKind)>,
-    /// What is talked about; first what the events name.
+    /// Known topics; first those that the events mention.
     pub topics: Vec<String>,
-    /// Events that gave these words: an answer to a question with them goes with these events.
+    /// Events in which these names occur: an answer that was given with them is deleted with these events.
     pub sources: Vec<EventId>,
 }
 
-/// What an extractor found in one event.
+/// An extractor's findings in one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extraction {
-    /// Names and identifiers, by place; they do not overlap.
+    /// Names and identifiers, by position; they do not overlap.
     pub mentions: Vec<Mention>,
-    /// What the text asserts, by place.
+    /// The claims of the text, by position.
     pub facts: Vec<ExtractedFact>,
-    /// Why something was dropped, a line each, for those who ask; never a part of what is remembered.
+    /// Diagnostic reasons for dropped candidates, one line each; never part of the memory.
     pub remarks: Vec<String>,
 }
 
 /// A name or an identifier in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mention {
-    /// The name, cleaned: without possessive ending and closing signs, 1 to 80 characters.
+    /// The name, cleaned: without possessive ending and trailing signs, 1 to 80 characters.
     pub name: String,
-    /// What it names.
+    /// Its kind.
     pub kind: EntityKind,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
-    /// Whether the text says that it is another one of this name: "another Anna".
+    /// Whether the text marks a homonym: "another Anna".
     pub is_another: bool,
-    /// The word that the extractor has for the kind where it knows other kinds: "repository"; see [`EntityKind::nearest`].
+    /// The extractor's own word for the kind, where its scheme differs: "repository"; see [`EntityKind::nearest`].
     pub kind_word: Option<String>,
 }
 
-/// Words that others have for kinds. Source: BA-04 and CF-16, and the labels of common recognizers of names.
+/// Kind words of other schemes. Source: word lists of earlier designs (BA-04, CF-16), and the labels of common entity
+/// recognizers.
 const WORDS: [(EntityKind, &str); 9] = [
     (EntityKind::Person, "per people human user contact friend"),
     (EntityKind::Animal, "pet"),
@@ -65,11 +66,11 @@ const WORDS: [(EntityKind, &str); 9] = [
     (EntityKind::Work, "work_of_art book film movie song game"),
 ];
 
-/// What a name names.
+/// The kind of an entity.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntityKind {
-    /// A human being.
+    /// A person.
     Person,
     /// An animal with a name.
     Animal,
@@ -79,28 +80,28 @@ pub enum EntityKind {
     Location,
     /// Software, a tool, a technology, or the brand of a thing.
     Product,
-    /// What somebody works with: a program, a library, a command. The rules say [`Product`](Self::Product).
+    /// A tool to work with: a program, a library, a command. The rules say [`Product`](Self::Product).
     Tool,
     /// The title of a book, film, song, game or paper.
     Work,
     /// A file, page or report. The rules say [`Work`](Self::Work).
     Document,
-    /// An undertaking with a name. The rules say [`Concept`](Self::Concept).
+    /// A named project. The rules say [`Concept`](Self::Concept).
     Project,
-    /// What is talked about. The rules say [`Concept`](Self::Concept).
+    /// A topic of conversation. The rules say [`Concept`](Self::Concept).
     Topic,
     /// An event or festival with a name.
     Event,
-    /// An identifier that a machine could follow: address, link, handle, path, version, ticket, commit, host.
+    /// A machine-readable identifier: address, link, handle, path, version, ticket, commit, host.
     Identifier,
     /// A number with its unit: money, percentage, size, distance.
     Quantity,
-    /// A name of none of these, or of which nobody can tell.
+    /// Any other name, or one of unclear kind.
     Concept,
 }
 
 impl EntityKind {
-    /// All kinds, in the order of their declaration.
+    /// All kinds, in declaration order.
     pub const ALL: [Self; 14] = [
         Self::Person,
         Self::Animal,
@@ -143,8 +144,8 @@ impl EntityKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Returns the kind that a word of other schemes means, whatever its case: `ORG`, `library`; [`Concept`](Self::Concept) for
-    /// one that is in no list. The word itself belongs into [`Mention::kind_word`].
+    /// Maps a kind word of another scheme, in any case: `ORG`, `library`; [`Concept`](Self::Concept) for an unknown word. The
+    /// word itself goes into [`Mention::kind_word`].
     pub fn nearest(word: &str) -> Self {
         let word = word.trim().to_lowercase();
         let listed = || WORDS.into_iter().find(|(_, words)| words.split(' ').any(|one| one == word));
@@ -152,41 +153,40 @@ impl EntityKind {
     }
 }
 
-/// One claim: somebody says something of somebody.
+/// One claim: a statement about a subject.
 ///
-/// It becomes a fact only where entities are resolved and what is said before is weighed; no extractor reads or
-/// writes facts.
+/// It becomes a fact only after entity resolution and conflict resolution; no extractor reads or writes facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtractedFact {
-    /// The rule that found it; stable for ever.
+    /// The rule that found it; a stable id.
     pub rule: RuleId,
-    /// What is said.
+    /// The predicate.
     pub predicate: Predicate,
-    /// Of whom.
+    /// The subject.
     pub subject: Subject,
-    /// The value.
+    /// The object.
     pub object: Object,
-    /// In which sense it is said.
+    /// The act: asserted, ended, planned and so on.
     pub act: Act,
-    /// Who said so, when the speaker only reports it.
+    /// The original source, when the speaker only reports it.
     pub attributed_to: Option<String>,
-    /// When it holds or happened, if the words say so.
+    /// Time of validity or occurrence, if the words state one.
     pub time: Option<When>,
-    /// How likely the claim is faithful to what was said.
+    /// The probability that the claim is faithful to the words.
     pub confidence: Confidence,
-    /// The clause that says it.
+    /// The clause that states it.
     pub span: Span,
     /// The sentence around it.
     pub sentence: Span,
 }
 
-/// How likely a claim of a model is faithful. Source: ADR 52; it stays a candidate until somebody else says the same.
+/// Confidence of a model's claim. Source: ADR 52; it stays a candidate until an independent second source.
 const OF_MODEL: Confidence = Confidence(0.6);
 
 impl ExtractedFact {
-    /// Makes the claim that a language model found in the words of `quote`; the value is the words `value` at their place.
+    /// Makes the claim that a language model found in the words of `quote`; `value` is the object's text with its position.
     ///
-    /// It says that something is so, and nothing of when: what the words mean is for the gates of the rules to judge.
+    /// It asserts the claim without a time; the gates of the rules decide what the words mean.
     pub fn of_model(predicate: Predicate, subject: Subject, value: (&str, Span), quote: Span) -> Self {
         let (words, span) = value;
         Self {
@@ -210,51 +210,51 @@ impl ExtractedFact {
     }
 }
 
-/// Whom a claim is about.
+/// The subject of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// The one who speaks; "we" too.
+    /// The speaker; "we" too.
     Speaker,
-    /// A person or animal of the speaker: "my sister", "our dog".
+    /// A person or animal related to the speaker: "my sister", "our dog".
     Relation {
-        /// The role in the singular, in small letters: `sister`.
+        /// The role in the singular, in lower case: `sister`.
         role: String,
         /// The name, if the words give it.
         name: Option<String>,
     },
-    /// Somebody with a name.
+    /// A named person or thing.
     Named(String),
 }
 
-/// The value of a claim.
+/// The object of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Object {
     /// The words, without article and possessive; never empty.
     pub text: String,
-    /// Words of equal meaning have equal keys: folded, without stop words, stemmed except for names.
+    /// Canonical key, equal for words of equal meaning: folded, without stop words, stemmed except for names.
     pub key: String,
-    /// What it names, where it is a name.
+    /// Its kind, if it is a name.
     pub kind: Option<EntityKind>,
-    /// For predicates that hold one value for each topic: the topic, in small letters.
+    /// The topic in lower case, for predicates with one value per topic.
     pub topic: Option<String>,
-    /// Where the words stand.
+    /// Position of the words.
     pub span: Span,
 }
 
-/// In which sense a claim is made.
+/// The act of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
-    /// It is so, or it happened.
+    /// It is true, or it happened.
     Assert,
-    /// It is no longer so.
+    /// It is no longer true.
     End,
-    /// It was so, told in the past tense: over, unless it is known to have begun later.
+    /// It was true, stated in the past tense: ended, unless it is known to have begun later.
     Past,
-    /// It was so once before, which says nothing about now: "as a child", "already once".
+    /// It was true at an earlier time, which implies nothing about now: "as a child", "already once".
     Earlier,
     /// It is intended.
     Plan,
-    /// It is not so; only where the absence itself is worth knowing, as in a diet.
+    /// It is not true; used only where the absence itself is worth knowing, as in a diet.
     Negative,
 }
 
@@ -278,23 +278,23 @@ impl Act {
             .find(|act| act.as_str() == name)
     }
 
-    /// Whether it tells of what was: its end, or the past.
+    /// Whether it concerns the past: an end, or past tense.
     pub fn is_of_past(self) -> bool {
         matches!(self, Self::End | Self::Past | Self::Earlier)
     }
 }
 
-/// The probability that a claim is faithful to what was said, 0 to 1; neither importance nor strength.
+/// The probability that a claim is faithful to the words, 0 to 1; neither importance nor strength.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence(f32);
 
 impl Confidence {
-    /// From here on a claim counts as a fact. Source: EXTRACTION 8.
+    /// Lowest confidence of an active fact. Source: own choice; below it a fact needs a second session or the user.
     pub const ACTIVE: Self = Self(0.8);
-    /// From here on a claim is kept as a candidate. Source: EXTRACTION 8.
+    /// Lowest confidence of a candidate. Source: own choice; below it only the event remains.
     pub const CANDIDATE: Self = Self(0.5);
 
-    /// Keeps a number within 0 to 1; what is no number becomes 0.
+    /// Clamps a number to 0 to 1; NaN becomes 0.
     pub fn new(value: f32) -> Self {
         Self(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) })
     }
@@ -305,22 +305,22 @@ impl Confidence {
     }
 }
 
-/// An interval of the world's time that words name, half-open; at least one end is known.
+/// A named interval of world time, half-open; at least one end is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct When {
-    /// Where it begins; `None` for "until May".
+    /// Its start; `None` for "until May".
     pub start: Option<WorldTime>,
-    /// The first moment after it; `None` for "since 2020".
+    /// Its exclusive end; `None` for "since 2020".
     pub end: Option<WorldTime>,
-    /// The unit in which the words count.
+    /// The granularity of the words.
     pub grain: Grain,
-    /// The words are vague: "a few days ago", "last summer".
+    /// Whether the words are vague: "a few days ago", "last summer".
     pub is_approximate: bool,
     /// The words.
     pub span: Span,
 }
 
-/// Seconds since the Unix epoch, UTC, also before it; years 1 to 9999.
+/// Seconds since the Unix epoch, UTC, negative before it; years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorldTime(i64);
 
@@ -330,7 +330,7 @@ impl WorldTime {
     /// The last second of year 9999.
     const LAST: i64 = 253_402_300_799;
 
-    /// Keeps a moment within the years 1 to 9999.
+    /// Clamps a moment to the years 1 to 9999.
     pub fn from_seconds(seconds: i64) -> Self {
         Self(seconds.clamp(Self::FIRST, Self::LAST))
     }
@@ -340,21 +340,21 @@ impl WorldTime {
         self.0
     }
 
-    /// Returns the moment as a time that can be stored; `None` before 1970.
+    /// Returns the moment as a storable timestamp; `None` before 1970.
     pub fn timestamp(self) -> Option<Timestamp> {
         Timestamp::from_micros(self.0.checked_mul(1_000_000)?).ok()
     }
 
-    /// Returns day and time of day at an offset from UTC.
+    /// Returns the civil date and time at an offset from UTC.
     pub fn civil(self, zone: &Zone) -> Civil {
         Civil::at_seconds(self.0 + i64::from(zone.offset_seconds))
     }
 
-    /// Returns the moment as far as it is known: `2022` for a year, `2010s` for ten, `2022-03` for a month, a quarter or a
+    /// Formats the moment at its granularity: `2022` for a year, `2010s` for a decade, `2022-03` for a month, a quarter or a
     /// season, else the day.
     ///
-    /// A day or more begins at midnight where it was said, so it is read as that of the place whose midnight this is. Without
-    /// a grain, and for less than a day, the day is that of UTC.
+    /// A day or a longer unit begins at local midnight, so it is read as the day of the place with that midnight. Without a
+    /// grain, and for less than a day, the day is that of UTC.
     pub fn text(self, grain: Option<Grain>) -> String {
         let Some(grain) = grain.filter(|grain| *grain >= Grain::Day) else {
             return Civil::at_seconds(self.0).day_text();
@@ -368,7 +368,7 @@ impl WorldTime {
         }
     }
 
-    /// Returns the first moment behind the unit that begins here.
+    /// Returns the first moment after the unit that begins here.
     #[must_use]
     pub fn after(self, grain: Grain) -> Self {
         match grain {
@@ -385,7 +385,7 @@ impl WorldTime {
         }
     }
 
-    /// Moves the first day of a month by months.
+    /// Adds months to the first day of a month.
     fn months_on(self, months: u16) -> Self {
         let month = |at: i64| Civil::at_seconds(at + MIDNIGHTS).month;
         let next = |at: i64| (28..31).map(|days| at + days * DAY).find(|next| month(*next) != month(at));
@@ -396,11 +396,11 @@ impl WorldTime {
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// Seconds within which a local midnight lies before that of UTC; added to it, the midnights of all offsets from -10:59 to
-/// +13:00 fall on their own day. Source: own choice; beyond these a few islands have theirs.
+/// Offset for local midnights: added to one, the midnights of all offsets from -10:59 to +13:00 fall on their own day. Source:
+/// own choice; only a few islands lie beyond.
 const MIDNIGHTS: i64 = 13 * 3_600;
 
-/// The unit in which a time is named.
+/// The granularity of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grain {
     /// A moment, to the second.
@@ -428,7 +428,7 @@ pub enum Grain {
 }
 
 impl Grain {
-    /// All of them, the finest first.
+    /// All of them, finest first.
     pub const ALL: [Self; 11] = [
         Self::Second,
         Self::Minute,
@@ -466,43 +466,43 @@ impl Grain {
     }
 }
 
-/// The names that a space knows, for finding them again in a text.
+/// Gazetteer: the names that a space knows, for finding them in a text.
 #[derive(Clone, Debug, Default)]
 pub struct Gazetteer {
-    /// By the first word in small letters.
+    /// By the first word in lower case.
     names: HashMap<String, Begun>,
 }
 
 /// The names that begin with one word.
 #[derive(Clone, Debug, Default)]
 struct Begun {
-    /// The name that is this word alone.
+    /// The name that consists of this word alone.
     alone: Option<Known>,
-    /// The others by the second word, the longest first: many names of a space begin alike.
+    /// The others by the second word, longest first: many names of a space share their first word.
     longer: HashMap<String, Vec<Known>>,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
-    /// The words behind the second.
+    /// The words after the second.
     rest: Vec<String>,
     name: String,
     kind: EntityKind,
 }
 
-/// A known name that was found among words.
+/// A known name found among words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognized<'a> {
-    /// How many words it takes.
+    /// Number of words.
     pub words: usize,
-    /// The name as it is known.
+    /// The name as stored.
     pub name: &'a str,
-    /// What it names.
+    /// Its kind.
     pub kind: EntityKind,
 }
 
 impl Gazetteer {
-    /// Adds a name or an alias; the words are what white space separates. A later kind of the same name wins.
+    /// Adds a name or an alias; words are separated by white space. A later kind of the same name wins.
     pub fn add(&mut self, name: &str, kind: EntityKind) {
         let mut words = name.split_whitespace().map(str::to_lowercase);
         let Some(first) = words.next() else { return };
@@ -522,12 +522,12 @@ impl Gazetteer {
         }
     }
 
-    /// Says whether no name is known.
+    /// Whether no name is known.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Returns the longest known name with which `words` (in small letters) begin; whole words only.
+    /// Returns the longest known name at the start of `words` (in lower case); whole words only.
     pub fn longest_at<W: AsRef<str>>(&self, words: &[W]) -> Option<Recognized<'_>> {
         let (first, following) = words.split_first()?;
         let begun = self.names.get(first.as_ref())?;

@@ -1,24 +1,24 @@
-//! Forgetting: what is asked, and what stays so that it does not come back.
+//! Forgetting: selectors, and the tombstones that prevent a return.
 
 use crate::{EventId, NoteKey, SessionId, Timestamp};
 
-/// What somebody asks to forget.
+/// The target of a forget.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
     /// These events.
     Events(Vec<EventId>),
-    /// Every version of the note of this key.
+    /// Every version of the note with this key.
     Key(NoteKey),
-    /// Everything said in this conversation.
+    /// Every event of this conversation.
     Session(SessionId),
 }
 
-/// The record of a forget in the log: the selector and the events that it named, so that a crash in between can be
-/// finished by whoever opens the space next.
+/// The log record of a forget: the selector and the selected events, so that the next opener of the space can finish it after a
+/// crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
-    /// What was asked, without the names in it: no events, which stand below. Logs of before have the whole selector.
+    /// The selector, without event ids, which are listed below. Older logs hold the complete selector.
     pub selector: Selector,
     /// The events to erase, ascending by id.
     pub events: Vec<EventId>,
@@ -28,7 +28,7 @@ pub struct Forget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TombstoneHash(pub [u8; 16]);
 
-/// What stays of an erased event.
+/// The tombstone of an erased event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// The event.
@@ -37,17 +37,17 @@ pub struct Tombstone {
     pub body: TombstoneHash,
     /// Hashes of its longer sentences.
     pub sentences: Vec<TombstoneHash>,
-    /// When it was erased. User words of a later `occurred_at` may say it again.
+    /// Time of erasure. The user's own words with a later `occurred_at` may state it again.
     pub at: Timestamp,
 }
 
-/// A place that still holds a text which must be gone.
+/// A place that still holds an erased text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remnant {
-    /// Which of the texts that were asked for, from 0.
+    /// Index of the text in the request, from 0.
     pub text: usize,
-    /// Whether it stands in a copy that was put aside, by a restore or a repair, and not in the space.
+    /// Whether it is in a copy set aside by a restore or a repair, and not in the space itself.
     pub is_copy: bool,
-    /// Where and in which form, as a sentence without the text.
+    /// Location and encoding, as a sentence without the text.
     pub place: String,
 }

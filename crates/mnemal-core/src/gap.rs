@@ -1,4 +1,4 @@
-//! Degradation: an answer together with what it lacks, places for optional parts, and standing health.
+//! Degradation: answers with their gaps, slots for optional parts, and health.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,23 +13,23 @@ use crate::{Error, ErrorKind, Timestamp, TokenCount};
 pub enum Layer {
     /// The log.
     Events,
-    /// Keyed notes and what is learnt.
+    /// Keyed notes and other learnings.
     Learnings,
-    /// Recall by words.
+    /// Lexical recall.
     Lexical,
-    /// Recall by nearness of meaning.
+    /// Vector recall.
     Vector,
-    /// The second look at the best hits.
+    /// Reranking of the best hits.
     Rerank,
     /// Assembly of contexts.
     Context,
-    /// What was shown to whom.
+    /// Receipts.
     Receipts,
-    /// Structured knowledge.
+    /// The knowledge graph.
     Graph,
     /// The summary tree.
     Summaries,
-    /// Scratch memory with a time to live.
+    /// Working memory with a time to live.
     Working,
 }
 
@@ -51,24 +51,24 @@ impl Layer {
     }
 }
 
-/// Why a layer could not answer in full.
+/// The reason why a layer did not answer in full.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapCause {
-    /// The build or the settings leave it out.
+    /// Disabled in the build or in the settings.
     NotConfigured,
-    /// It answered with an error, or panicked (`Internal`).
+    /// It returned an error, or panicked (`Internal`).
     Failed(ErrorKind),
     /// It did not answer within this time.
     TimedOut(Duration),
-    /// It answered from a state that many events have passed since.
+    /// It answered from a state that is many events behind.
     Stale {
         /// Events between its cursor and the head of the log.
         behind: u64,
     },
-    /// It had more to say than fits.
+    /// Its answer was truncated.
     Truncated {
-        /// Tokens that were left out.
+        /// Dropped tokens.
         dropped: TokenCount,
     },
 }
@@ -86,7 +86,7 @@ impl GapCause {
     }
 }
 
-/// The cause of an error that stands for a missed deadline; it becomes [`GapCause::TimedOut`].
+/// The error cause for a missed deadline; it becomes [`GapCause::TimedOut`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed(pub Duration);
 
@@ -98,7 +98,7 @@ impl fmt::Display for Elapsed {
 
 impl std::error::Error for Elapsed {}
 
-/// The one visible place where an error becomes a gap.
+/// The single conversion of an error into a gap.
 impl From<Error> for GapCause {
     fn from(error: Error) -> Self {
         use std::error::Error as _;
@@ -109,12 +109,12 @@ impl From<Error> for GapCause {
     }
 }
 
-/// One thing that an answer lacks.
+/// One missing part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The layer concerned.
+    /// The layer.
     pub layer: Layer,
-    /// Why.
+    /// The reason.
     pub cause: GapCause,
 }
 
@@ -131,23 +131,23 @@ impl fmt::Display for Gap {
     }
 }
 
-/// An answer together with what it lacks.
+/// An answer with its gaps.
 #[must_use = "an answer may have gaps"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Degraded<T> {
-    /// The answer; read through `Deref` too.
+    /// The answer; also accessible through `Deref`.
     pub value: T,
-    /// What it lacks; empty when every part answered.
+    /// Its gaps; empty when every part answered.
     pub gaps: Vec<Gap>,
 }
 
 impl<T> Degraded<T> {
-    /// Wraps an answer that lacks nothing.
+    /// Wraps a complete answer.
     pub fn whole(value: T) -> Self {
         Self { value, gaps: Vec::new() }
     }
 
-    /// Keeps the gaps and changes the value.
+    /// Maps the value and keeps the gaps.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Degraded<U> {
         Degraded { value: change(self.value), gaps: self.gaps }
     }
@@ -161,12 +161,12 @@ impl<T> Deref for Degraded<T> {
     }
 }
 
-/// Collects gaps while an answer is put together; each layer and cause is kept once.
+/// A collector of gaps; each layer and cause is kept once.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps(Vec<Gap>);
 
 impl Gaps {
-    /// Keeps a value, or notes why there is none and goes on with the default.
+    /// Returns a value, or records the gap and returns the default.
     pub fn keep<T: Default>(&mut self, layer: Layer, part: Result<T, GapCause>) -> T {
         part.unwrap_or_else(|cause| {
             self.add(Gap { layer, cause });
@@ -182,24 +182,24 @@ impl Gaps {
         part.value
     }
 
-    /// Notes a gap unless it is known.
+    /// Records a gap unless it is known.
     pub fn add(&mut self, gap: Gap) {
         if !self.0.contains(&gap) {
             self.0.push(gap);
         }
     }
 
-    /// Attaches what was collected, ordered by layer.
+    /// Attaches the collected gaps, ordered by layer.
     pub fn attach<T>(mut self, value: T) -> Degraded<T> {
         self.0.sort_by_key(|gap| gap.layer);
         Degraded { value, gaps: self.0 }
     }
 }
 
-/// A place for an optional part; never a bare `Option`.
+/// A slot for an optional part; used instead of a bare `Option`.
 #[derive(Debug)]
 pub enum Slot<T: ?Sized> {
-    /// Nothing is there: a gap `NotConfigured`.
+    /// No part: a gap `NotConfigured`.
     Empty,
     /// A part.
     Filled(Arc<T>),
@@ -217,7 +217,7 @@ impl<T: ?Sized> Slot<T> {
         }
     }
 
-    /// Whether a part is there.
+    /// Whether the slot is filled.
     pub fn is_filled(&self) -> bool {
         matches!(self, Self::Filled(_))
     }
@@ -238,41 +238,41 @@ impl<T: ?Sized> From<Arc<T>> for Slot<T> {
     }
 }
 
-/// Standing state of a part; ordered, so that the worst wins with `max`.
+/// Health status of a part; ordered, so that the worst wins with `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It answers in full.
+    /// Full answers.
     Ok,
-    /// It answers less than it could.
+    /// Partial answers.
     Degraded,
-    /// It does not answer.
+    /// No answers.
     Down,
 }
 
-/// Standing state of one layer.
+/// Health of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Health {
     /// The layer.
     pub layer: Layer,
-    /// How it is.
+    /// Its status.
     pub status: Status,
-    /// Why, unless it is `Ok`.
+    /// The reason, unless the status is `Ok`.
     pub cause: Option<GapCause>,
     /// Events between its cursor and the head of the log.
     pub behind: u64,
-    /// When this was looked at.
+    /// Time of the check.
     pub at: Timestamp,
 }
 
-/// Standing state of all layers, in the order of [`Layer`].
+/// Health of all layers, in the order of [`Layer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthReport {
-    /// One entry a layer.
+    /// One entry per layer.
     pub parts: Vec<Health>,
 }
 
 impl HealthReport {
-    /// Returns the worst status; a layer that is not configured does not count.
+    /// Returns the worst status; an unconfigured layer does not count.
     pub fn status(&self) -> Status {
         let counted = self.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
         counted.map(|part| part.status).max().unwrap_or(Status::Ok)

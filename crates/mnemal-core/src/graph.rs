@@ -1,4 +1,4 @@
-//! Entities and facts, folded from what extractors read in the log.
+//! Entities and facts of the knowledge graph, folded from the extracted claims of the log.
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
@@ -11,48 +11,48 @@ use crate::{
     Ruling, SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
 };
 
-/// Something with a name, or with a role for somebody: "my sister".
+/// An entity: something with a name, or with a role for another entity: "my sister".
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entity {
     /// Derived from its class and the key of its name.
     pub id: EntityId,
-    /// What it is, as the most specific of its mentions says.
+    /// Its kind, from the most specific of its mentions.
     pub kind: EntityKind,
-    /// The word for that kind of an extractor that knows other kinds, as it was said first.
+    /// The extractor's own word for that kind, as first given, where its scheme differs.
     pub kind_word: Option<String>,
-    /// How it is shown.
+    /// Its display name.
     pub name: String,
-    /// How it is shown as long as it has no name.
+    /// Its display name while it has no name.
     pub made_as: String,
-    /// Every name it was given, by key; empty for one that has only a role.
+    /// Its names, by key; empty for an entity that has only a role.
     pub names: Vec<EntityName>,
-    /// Names that a person chose for it, oldest first; the last one that was not taken back is how it is shown.
+    /// Names chosen by a person, oldest first; the last one that was not undone is the display name.
     pub chosen: Vec<EntityName>,
-    /// What it is for whom, in small letters: the owner and `sister`.
+    /// Its roles, in lower case: the owner and `sister`.
     pub roles: Vec<(EntityId, String)>,
-    /// What it was taken for; the last one without an end holds. It follows from the ties of all entities.
+    /// Its merges; the last one without an end is current. They follow from the ties of all entities.
     pub joined: Vec<Joined>,
-    /// What was said of it and another, without what was taken back; in the order in which it was said.
+    /// Statements about its identity with other entities, without undone ones; in the order of the log.
     pub ties: Vec<Tie>,
-    /// Events in which it was named or described, as far as they were read for it; never empty.
+    /// Events that name or describe it, as far as they were read for it; never empty.
     pub sources: Vec<EventId>,
-    /// Notes and other decisions that name it, where nothing else ever did; empty for one that was named otherwise. It is gone
-    /// when all of them were taken back.
+    /// Notes and other decisions that name it, where nothing else does; empty for an entity that was also named otherwise. The
+    /// entity is removed when all of them are undone.
     pub decisions: Vec<NamedBy>,
-    /// Belief time from which it was known; `recorded_at` of its event.
+    /// Start of belief time; `recorded_at` of its event.
     pub created_at: Timestamp,
-    /// What made it.
+    /// Its producer.
     pub producer: Producer,
 }
 
 impl Entity {
-    /// Whether it is known at a belief time: it was named by then, and not by decisions alone that were taken back by then.
+    /// Whether it is known at a belief time: it was named by then, and not only by decisions that were undone by then.
     pub fn is_known_at(&self, belief: Timestamp) -> bool {
         let is_left = |by: &NamedBy| by.expired_at.is_none_or(|end| belief < end);
         self.created_at <= belief && (self.decisions.is_empty() || self.decisions.iter().any(is_left))
     }
 
-    /// Returns what it is taken for as of a belief time, if for anything else.
+    /// Returns the entity into which it is merged as of a belief time, if any.
     pub fn joined_at(&self, belief: Timestamp) -> Option<EntityId> {
         let holds = |joined: &&Joined| {
             joined.created_at <= belief && joined.expired_at.is_none_or(|end| belief < end)
@@ -66,24 +66,24 @@ impl Entity {
 pub struct NamedBy {
     /// The decision.
     pub decision: EventId,
-    /// Belief time at which it was taken back.
+    /// Belief time of the undo.
     pub expired_at: Option<Timestamp>,
 }
 
 /// A name of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityName {
-    /// As it was written first.
+    /// As first written.
     pub text: String,
-    /// The key by which it is found: folded, without titles and endings.
+    /// Its lookup key: folded, without titles and endings.
     pub key: String,
-    /// The event that gave it.
+    /// The event that introduced it.
     pub source: EventId,
-    /// When that was said.
+    /// Time of that statement.
     pub occurred_at: Timestamp,
-    /// Belief time from which it was known.
+    /// Start of belief time.
     pub recorded_at: Timestamp,
-    /// Until when, if it was taken back.
+    /// End of belief time, if it was undone.
     pub expired_at: Option<Timestamp>,
 }
 
@@ -94,27 +94,27 @@ impl EntityName {
     }
 }
 
-/// What was said of two entities, each as it is for itself.
+/// A statement about the identity of two entities, each as it is before merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tie {
-    /// The other one; of two that are one it stands for both.
+    /// The other entity; of merged entities, the one that represents them.
     pub other: EntityId,
-    /// What was said.
+    /// The statement.
     pub says: Says,
-    /// The event that said so.
+    /// The event that states it.
     pub source: EventId,
-    /// Its place among all ties of the space: what was said later has a greater number.
+    /// Its position among all ties of the space: later statements have greater numbers.
     pub ordinal: u32,
 }
 
-/// What a tie says.
+/// The statement of a tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
-    /// A text shows that two are one; a person who parted them knows better.
+    /// A text shows that the two are one; a person's split overrides it.
     Read,
-    /// A person said that two are one.
+    /// A person merged the two.
     Merged,
-    /// A person said that two are two.
+    /// A person split the two.
     Split,
 }
 
@@ -128,22 +128,22 @@ impl Says {
         }
     }
 
-    /// Returns what a name means.
+    /// Parses a stored name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Read, Self::Merged, Self::Split].into_iter().find(|one| one.as_str() == name)
     }
 }
 
-/// Two entities that are taken for one; it has belief time like a fact.
+/// A merge of two entities, with belief time like a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// The entity that stands for both.
+    /// The entity that represents both.
     pub into: EntityId,
-    /// The event that said so.
+    /// The event that states it.
     pub source: EventId,
-    /// From when on it was believed.
+    /// Start of belief time.
     pub created_at: Timestamp,
-    /// Until when.
+    /// End of belief time.
     pub expired_at: Option<Timestamp>,
 }
 
@@ -154,29 +154,29 @@ impl Joined {
     }
 }
 
-/// One appearance of an entity in an event; an entity appears once in an event.
+/// A mention of an entity in an event; at most one per entity and event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MentionRow {
-    /// Where, with the bytes of the first time.
+    /// Its source, with the bytes of the first occurrence.
     pub source: Source,
-    /// Who or what.
+    /// The entity.
     pub entity: EntityId,
     /// The conversation.
     pub session: SessionId,
-    /// When that was said.
+    /// Time of the statement.
     pub occurred_at: Timestamp,
 }
 
 /// The object of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
-    /// Something with a name: the fact is an edge.
+    /// An entity: the fact is an edge.
     Entity(EntityId),
-    /// Words.
+    /// A literal.
     Literal {
-        /// As they were written first.
+        /// As first written.
         text: String,
-        /// Words of equal meaning have equal keys.
+        /// Canonical key, equal for words of equal meaning.
         key: String,
     },
 }
@@ -190,7 +190,7 @@ impl Value {
         }
     }
 
-    /// Returns what makes two values the same.
+    /// Returns the key by which two values are the same.
     pub fn key(&self) -> String {
         match self {
             Self::Entity(id) => id.to_string(),
@@ -199,24 +199,24 @@ impl Value {
     }
 }
 
-/// Where a fact stands; nothing is overwritten.
+/// The status of a fact; nothing is overwritten.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FactStatus {
-    /// It was said once, or with less certainty; visible, not injected.
+    /// Stated once, or with low confidence; visible, but not injected.
     Candidate,
-    /// It holds.
+    /// Currently valid.
     Active,
-    /// Another value is as likely; a person has to say.
+    /// Another value is equally likely; a person must decide.
     Disputed,
-    /// It ended, or a newer value took its place; it stays true for its time.
+    /// Ended, or replaced by a newer value; it stays true for its time.
     Superseded,
-    /// A person said that it is wrong.
+    /// A person rejected it.
     Rejected,
 }
 
 impl FactStatus {
-    /// All of them, in the order of their declaration.
+    /// All of them, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::Candidate, Self::Active, Self::Disputed, Self::Superseded, Self::Rejected];
 
@@ -237,24 +237,24 @@ impl FactStatus {
     }
 }
 
-/// Why a fact no longer holds.
+/// The reason why a fact no longer holds.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
-    /// A newer value was heard of later.
+    /// A newer value arrived later.
     NewerValue,
     /// A person corrected it.
     UserCorrection,
-    /// A value that was known already is newer.
+    /// A value that was already known is newer.
     Backfill,
-    /// Its end was said.
+    /// Its end was stated.
     Ended,
-    /// A person said that it never was so.
+    /// A person said that it was never true.
     Rejected,
 }
 
 impl Reason {
-    /// All of them, in the order of their declaration.
+    /// All of them, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::NewerValue, Self::UserCorrection, Self::Backfill, Self::Ended, Self::Rejected];
 
@@ -275,78 +275,78 @@ impl Reason {
     }
 }
 
-/// What put an end to a fact.
+/// The supersession of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superseded {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The event that says so; a newer value is read in it.
+    /// The event that caused it; the newer value is in it.
     pub by: EventId,
-    /// The rule that read it there.
+    /// The rule that matched there.
     pub rule: RuleId,
 }
 
-/// One claim that a fact rests on, as it was read, before it was weighed against others.
+/// One claim in support of a fact, as extracted, before conflict resolution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Support {
-    /// The clause.
+    /// Its clause.
     pub source: Source,
-    /// The rule that read it; `decision` where a person decided.
+    /// The rule that matched; `decision` for a person's decision.
     pub rule: RuleId,
-    /// Whom it is about, before any merge.
+    /// The subject, before any merge.
     pub subject: EntityId,
-    /// What it says of that, before any merge.
+    /// The object, before any merge.
     pub object: Value,
-    /// In which sense it is said.
+    /// The act.
     pub act: Act,
-    /// When it begins to hold, if the words say so.
+    /// Start of validity, if the words state one.
     pub valid_at: Option<WorldTime>,
-    /// The first moment at which it no longer holds, if the words say so.
+    /// Exclusive end of validity, if the words state one.
     pub invalid_at: Option<WorldTime>,
-    /// The unit in which the words count these times; `None` where they name none, and for what a person decided.
+    /// The granularity of these times in the words; `None` where they name none, and for a person's decision.
     pub grain: Option<Grain>,
-    /// When it was said.
+    /// Time of the statement.
     pub occurred_at: Timestamp,
-    /// When the engine heard of it.
+    /// Time of arrival at the engine.
     pub recorded_at: Timestamp,
-    /// The conversation; with the speaker, what makes two claims independent.
+    /// The conversation; together with the speaker, it makes two claims independent.
     pub session: SessionId,
-    /// Who said it.
+    /// The speaker.
     pub speaker: Option<Speaker>,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
-    /// What it may become.
+    /// Its level.
     pub level: Level,
-    /// How likely it is faithful to what was said.
+    /// The probability that it is faithful to the words.
     pub confidence: Confidence,
 }
 
-/// The rule of what a person decided. Source: own choice; packs name theirs `en.lives_in.live`.
+/// Rule name of a person's decision. Source: own choice; packs name theirs `en.lives_in.live`.
 const DECISION: &str = "decision";
-/// The rule of what a language model found. Source: own choice.
+/// Rule name of a language model's claim. Source: own choice.
 const MODEL: &str = "model";
-/// The rule of what somebody took back: "it's not hazelnuts, it's walnuts". Source: own choice.
+/// Rule name of a retraction: "it's not hazelnuts, it's walnuts". Source: own choice.
 const CORRECTION: &str = "correction";
-/// The rule of what follows a decision about a learning of the same words. Source: own choice.
+/// Rule name for the effect of a decision about a learning with the same words. Source: own choice.
 const WITHDRAWAL: &str = "withdrawal";
 
 impl Support {
-    /// Returns the name of the rule that stands for a person's decision.
+    /// Returns the rule name of a person's decision.
     pub fn decision_rule() -> &'static str {
         DECISION
     }
 
-    /// Returns the name of the rule that stands for what somebody said by mistake or in jest.
+    /// Returns the rule name of a retracted statement, made by mistake or in jest.
     pub fn correction_rule() -> &'static str {
         CORRECTION
     }
 
-    /// Returns the name of the rule by which a fact follows a decision about a learning of the same words.
+    /// Returns the rule name for the effect of a decision about a learning with the same words.
     pub fn withdrawal_rule() -> &'static str {
         WITHDRAWAL
     }
 
-    /// Returns the name of the rule that stands for what a language model found where the rules read nothing for certain.
+    /// Returns the rule name of a language model's claim, where the rules found nothing certain.
     pub fn model_rule() -> &'static str {
         MODEL
     }
@@ -356,100 +356,100 @@ impl Support {
         self.rule.as_str() == MODEL
     }
 
-    /// Whether a person decided so, in so many words.
+    /// Whether a person decided it explicitly.
     pub fn is_decided(&self) -> bool {
         self.rule.as_str() == DECISION
     }
 
-    /// Whether it says that it never was so: a decision, or somebody who corrects what was said before.
+    /// Whether it says that the fact was never true: a decision, or a correction of an earlier statement.
     pub fn is_rejection(&self) -> bool {
         self.act == Act::Negative && (self.is_decided() || self.rule.as_str() == CORRECTION)
     }
 
-    /// Whether it follows a decision about a learning of the same words: negative where that was rejected, asserting where it was
-    /// restored. It weighs nothing, and concerns what was recorded before it.
+    /// Whether it follows from a decision about a learning with the same words: negative after a rejection, asserting after a
+    /// restore. It adds no weight, and affects only earlier records.
     pub fn is_withdrawal(&self) -> bool {
         self.rule.as_str() == WITHDRAWAL
     }
 
-    /// Whether it says that something is so, neither that it is over nor that it never was.
+    /// Whether it asserts the fact, and neither ends nor rejects it.
     pub fn says_so(&self) -> bool {
         !self.act.is_of_past() && !self.is_rejection() && !self.is_withdrawal()
     }
 
-    /// Whether it says so, and somebody other than the agent or memory itself says it.
+    /// Whether it asserts the fact, from a source other than the agent or memory itself.
     fn counts(&self) -> bool {
         self.trust >= Trust::Document && self.says_so()
     }
 }
 
-/// Edge and attribute in one: an edge is a fact whose object is an entity. One version in belief time.
+/// A fact: an edge if its object is an entity, else an attribute. One version in belief time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// Derived from the event that brought this version about.
+    /// Derived from the event that caused this version.
     pub id: FactId,
-    /// Of whom.
+    /// The subject.
     pub subject: EntityId,
-    /// What.
+    /// The predicate.
     pub predicate: Predicate,
-    /// For predicates that hold one value for each topic, and for roles: the topic, in small letters.
+    /// The topic in lower case, for predicates with one value per topic, and for roles.
     pub topic: Option<String>,
-    /// The value.
+    /// The object.
     pub object: Value,
-    /// `Assert`, `Plan` for what is intended, `Negative` for what is known not to be so.
+    /// `Assert`, `Plan` for an intention, `Negative` for a known absence.
     pub act: Act,
-    /// World time from which it holds; `None`: since before anybody said.
+    /// Start of world time; `None` for unknown.
     pub valid_at: Option<WorldTime>,
-    /// First moment of world time at which it no longer holds; `None`: still.
+    /// Exclusive end of world time; `None` for still valid.
     pub invalid_at: Option<WorldTime>,
-    /// How exactly `valid_at` is known: "in March 2022" to the month. `None` where no words name it.
+    /// The granularity of `valid_at`: "in March 2022" is known to the month. `None` where no words name it.
     pub valid_grain: Option<Grain>,
-    /// How exactly `invalid_at` is known.
+    /// The granularity of `invalid_at`.
     pub invalid_grain: Option<Grain>,
-    /// Belief time from which this version was known; `recorded_at` of its event.
+    /// Start of belief time of this version; `recorded_at` of its event.
     pub created_at: Timestamp,
-    /// Belief time from which another version, or none, was known in its place.
+    /// End of belief time, when this version was replaced or removed.
     pub expired_at: Option<Timestamp>,
-    /// Where it stands.
+    /// Its status.
     pub status: FactStatus,
-    /// What put an end to it.
+    /// Its supersession, if any.
     pub superseded: Option<Superseded>,
-    /// What it rests on, by source; never empty.
+    /// Its supports, by source; never empty.
     pub supports: Vec<Support>,
-    /// That of the supports on which it stands, which are those of the highest level and trust.
+    /// Trust of its decisive supports, which are those of the highest level and trust.
     pub trust: Trust,
-    /// That of the supports on which it stands.
+    /// Level of its decisive supports.
     pub level: Level,
-    /// What made it.
+    /// Its producer.
     pub producer: Producer,
 }
 
-/// The predicate of what is intended. Source: `predicates.toml` of the extractor.
+/// The predicate of a plan. Source: `predicates.toml` of the extractor.
 const PLAN: &str = "plan";
-/// What strength one support gives, and what each more adds. Source: NB-09.
+/// Strength of one support, and of each further one. Source: own choice; computed instead of counted up (NB-09).
 const STRENGTH: (f32, f32) = (0.5, 0.1);
-/// Events that give the strength 1. Source: follows from `STRENGTH`.
+/// Events up to strength 1. Source: follows from `STRENGTH`.
 const MOST_EVENTS: usize = 6;
 /// The rank of a fact of strength 1. Source: six events give that strength.
 const HIGHEST_RANK: u8 = 7;
-/// What a second independent support adds to a confidence. Source: EXTRACTION 8.
+/// Confidence gained by a second independent support. Source: own choice; it lifts a likely candidate to an active fact.
 const INDEPENDENT: f32 = 0.15;
 
 impl Fact {
-    /// Returns since when it holds, as far as that is known; see [`WorldTime::text`].
+    /// Returns the start of validity as text, as far as it is known; see [`WorldTime::text`].
     pub fn since(&self) -> Option<String> {
         self.valid_at.map(|at| at.text(self.valid_grain))
     }
 
-    /// Returns until when it held, as far as that is known.
+    /// Returns the end of validity as text, as far as it is known.
     pub fn until(&self) -> Option<String> {
         self.invalid_at.map(|at| at.text(self.invalid_grain))
     }
 
-    /// Returns the reinforcement, 0 to 1: `min(1, 0.5 + 0.1 × (n − 1))` for n distinct events in which somebody other than
-    /// the agent or memory itself says so; 0 without one.
+    /// Returns the strength, 0 to 1: `min(1, 0.5 + 0.1 × (n − 1))` for n distinct events that assert the fact from a source
+    /// other than the agent or memory itself; 0 without one.
     ///
-    /// It is computed from the set of events, so that reading one of them again changes nothing.
+    /// It is computed from the set of events, so re-reading an event changes nothing.
     pub fn strength(&self) -> f32 {
         match self.n_events() {
             0 => 0.0,
@@ -457,14 +457,14 @@ impl Fact {
         }
     }
 
-    /// Whether somebody other than the agent or memory itself says so: its strength is above 0.
+    /// Whether a source other than the agent or memory itself asserts it: its strength is above 0.
     pub fn is_said(&self) -> bool {
         self.supports.iter().any(Support::counts)
     }
 
-    /// Returns where it stands among others when not all are read: 0 for what is over or rejected, 1 for what has an end that was
-    /// ahead when it was said, else 1 and 1 more for each event that [`strength`](Self::strength) counts, up to 7, from which on
-    /// nothing is stronger.
+    /// Returns its rank for reads that are limited to the strongest facts: 0 for an ended or rejected fact, 1 for one with an
+    /// end that was in the future when it was stated, else 1 plus 1 for each event that [`strength`](Self::strength) counts, up
+    /// to 7, the maximum.
     pub fn rank(&self) -> u8 {
         if self.is_over() || self.status == FactStatus::Rejected {
             return 0;
@@ -475,7 +475,7 @@ impl Fact {
         u8::try_from(self.n_events()).map_or(HIGHEST_RANK, |n| n.saturating_add(1).min(HIGHEST_RANK))
     }
 
-    /// Returns how many events count, up to six, from which on nothing is stronger.
+    /// Returns how many events count, up to six, the maximum.
     fn n_events(&self) -> usize {
         let mut known: [Option<EventId>; MOST_EVENTS] = [None; MOST_EVENTS];
         let mut count = 0;
@@ -488,8 +488,8 @@ impl Fact {
         count
     }
 
-    /// Returns how likely it is faithful to what was said: the most likely of its supports, .15 more where two independent
-    /// ones say so, 1 where a person decided. Source: EXTRACTION 8.
+    /// Returns the probability that it is faithful to the words: the highest of its supports, .15 more for two independent
+    /// ones, 1 where a person decided.
     pub fn confidence(&self) -> Confidence {
         let best = self.supports.iter().map(|support| support.confidence.get()).fold(0.0, f32::max);
         if self.supports.iter().any(|support| support.is_decided() && support.says_so()) {
@@ -499,7 +499,7 @@ impl Fact {
         Confidence::new(best + more)
     }
 
-    /// Returns how many conversations and speakers say so, the agent, memory and the engine not counted.
+    /// Returns the number of independent conversations and speakers that assert it, excluding the agent, memory and the engine.
     pub fn independent(&self) -> usize {
         let voices: BTreeSet<_> = self
             .supports
@@ -510,14 +510,14 @@ impl Fact {
         voices.len()
     }
 
-    /// Whether it was over when it was last said, or something put an end to it.
+    /// Whether it had ended when it was last stated, or was superseded.
     fn is_over(&self) -> bool {
         let last = self.supports.iter().map(|one| one.occurred_at).max();
         let last = last.map(|at| WorldTime::from_seconds(at.as_micros().div_euclid(1_000_000)));
         self.invalid_at.is_some_and(|end| self.superseded.is_some() || last.is_none_or(|last| end <= last))
     }
 
-    /// Whether it is intended and not yet so.
+    /// Whether it is a plan that has not taken place yet.
     pub fn is_plan(&self) -> bool {
         self.act == Act::Plan || self.predicate.as_str() == PLAN
     }
@@ -532,18 +532,18 @@ impl Fact {
         self.valid_at.is_none_or(|from| from <= world) && self.invalid_at.is_none_or(|end| world < end)
     }
 
-    /// Returns the first moment at which a plan is none any more: the end of what it names, else of the unit in which it begins.
+    /// Returns the end of a plan: the end of its time, else of the unit in which it begins.
     fn plan_end(&self) -> Option<WorldTime> {
         let of_unit = || Some(self.valid_at?.after(self.valid_grain.unwrap_or(Grain::Day)));
         self.invalid_at.or_else(of_unit)
     }
 
-    /// Returns the moment at which it was first said.
+    /// Returns the time of its first statement.
     pub fn first_said(&self) -> Option<Timestamp> {
         self.supports.iter().map(|one| one.occurred_at).min()
     }
 
-    /// Whether no words place it at a moment before it was first said: it is shown as of then, but nobody had said it yet.
+    /// Whether no words place it before its first statement: it is shown as of that time, although nothing had stated it yet.
     pub fn is_said_after(&self, world: Timestamp) -> bool {
         self.first_said().is_some_and(|first| first > world)
     }
@@ -554,14 +554,14 @@ impl Fact {
     }
 }
 
-/// Which entities are meant. Every field is said aloud: start from [`EntityFilter::all`].
+/// A selection of entities. Every field is explicit: start from [`EntityFilter::all`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityFilter {
     /// These.
     pub ids: Within<Vec<EntityId>>,
-    /// Those of which one name has one of these keys.
+    /// Entities with a name of one of these keys.
     pub keys: Within<Vec<String>>,
-    /// Those that were taken for this one last, whether they still are or not.
+    /// Entities last merged into this one, whether still merged or not.
     pub joined: Within<EntityId>,
     /// One kind.
     pub kind: Within<EntityKind>,
@@ -582,16 +582,16 @@ impl EntityFilter {
     }
 }
 
-/// Which facts are meant. Every field is said aloud: start from [`FactFilter::all`].
+/// A selection of facts. Every field is explicit: start from [`FactFilter::all`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactFilter {
-    /// About one of these.
+    /// Facts about one of these.
     pub subjects: Within<Vec<EntityId>>,
-    /// That lead to one of these.
+    /// Facts whose object is one of these.
     pub objects: Within<Vec<EntityId>>,
     /// With one of these predicates.
     pub predicates: Within<Vec<Predicate>>,
-    /// Those that rest on one of these events.
+    /// Facts with a support in one of these events.
     pub sources: Within<Vec<EventId>>,
 }
 
@@ -613,7 +613,7 @@ impl FactFilter {
     }
 }
 
-/// Which mentions are meant. Every field is said aloud: start from [`MentionFilter::all`].
+/// A selection of mentions. Every field is explicit: start from [`MentionFilter::all`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct MentionFilter {
     /// In these events.
@@ -638,74 +638,74 @@ impl MentionFilter {
     }
 }
 
-/// What one fold changes; applied in one transaction with the cursor.
+/// The changes of one fold; applied in one transaction with the cursor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphDelta {
     /// New entities, and those that changed.
     pub entities: Vec<Entity>,
-    /// Entities without a living source.
+    /// Entities without a remaining source.
     pub remove_entities: Vec<EntityId>,
     /// New facts, and those that ended, were superseded or gained a support.
     pub facts: Vec<Fact>,
-    /// Facts without a living source.
+    /// Facts without a remaining source.
     pub remove_facts: Vec<FactId>,
-    /// New mentions; one that is known is not written again.
+    /// New mentions; a known one is not written again.
     pub mentions: Vec<MentionRow>,
-    /// Mentions that were resolved otherwise, by event and entity.
+    /// Mentions that were resolved differently, by event and entity.
     pub remove_mentions: Vec<(EventId, EntityId)>,
-    /// What the rows as a whole are from now on, where that changes.
+    /// The new edition of the rows, if it changed.
     pub edition: Option<Edition>,
 }
 
-/// What the rows as a whole are.
+/// Metadata of the graph's rows as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edition {
-    /// What folded the log from its begin into these rows, without what is forgotten; `None` while the rows are not what the
-    /// log gives: they shall be made anew.
+    /// The producer that folded the log from its start into these rows, without forgotten events; `None` while the rows differ
+    /// from the log: they need a rebuild.
     pub producer: Option<Producer>,
-    /// What changed when the rows were made anew last, known before the first row was exchanged; or what would change with
-    /// another reader, where [`Difference::by`] is not `producer`.
+    /// Changes of the last rebuild, known before the first row was replaced; or the changes that another producer would make,
+    /// where [`Difference::by`] is not `producer`.
     pub difference: Option<Difference>,
-    /// What was said in this space of how many values a predicate holds, in the order of the log. A predicate that is not in the
-    /// shipped table is here from the first claim on that a fold met, be it with nothing said of it.
+    /// Cardinality rulings of this space, in log order. A predicate outside the built-in table is listed from its first claim
+    /// on, even without a ruling.
     pub predicates: BTreeMap<Predicate, Vec<Ruling>>,
 }
 
-/// How rows made anew differ from those that they take the place of. It names no content: what a source says stands in the
-/// log, and is gone with it.
+/// The differences between rebuilt rows and the rows that they replace. It holds no content: the words of a source are only in
+/// the log, and are erased with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// What makes the newer rows; `None` where an earlier version did not say it.
+    /// The producer of the newer rows; `None` where an earlier version did not record it.
     pub by: Option<Producer>,
-    /// Entities, told apart by id.
+    /// Entities, identified by id.
     pub entities: Counts,
-    /// Versions of facts, told apart by source, subject, predicate, topic, value and belief time, whatever made them.
+    /// Versions of facts, identified by source, subject, predicate, topic, value and belief time, whatever their producer.
     pub facts: Counts,
-    /// Rows that are not the same in every bit, ids and producers included; 0 where both are equal.
+    /// Rows that differ in any bit, ids and producers included; 0 where both are equal.
     pub rows: u64,
-    /// Some of the facts, at most [`Difference::EXAMPLES`] of each kind.
+    /// Example facts, at most [`Difference::EXAMPLES`] of each kind.
     pub examples: Vec<Example>,
 }
 
 impl Difference {
-    /// Most examples of each kind. Source: own choice, what is read before one agrees.
+    /// Most examples of each kind. Source: own choice, as many as a person reads before agreeing.
     pub const EXAMPLES: usize = 5;
 
-    /// Whether both say the same, and only ids, producers or how sure one is differ.
+    /// Whether both state the same, and only ids, producers or confidences differ.
     pub fn is_silent(&self) -> bool {
         let same = |counts: &Counts| (counts.added, counts.gone, counts.changed) == (0, 0, 0);
         same(&self.entities) && same(&self.facts)
     }
 }
 
-/// How many records differ.
+/// Counts of differing records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// In both, and say the same.
+    /// In both, with the same content.
     pub same: u64,
-    /// Only among the new ones.
+    /// Only among the new rows.
     pub added: u64,
-    /// Only among the old ones.
+    /// Only among the old rows.
     pub gone: u64,
     /// In both, with other times, another status or other names.
     pub changed: u64,
@@ -716,9 +716,9 @@ pub struct Counts {
 pub enum Change {
     /// It is new.
     Added,
-    /// It is no more.
+    /// It was removed.
     Gone,
-    /// It says something else.
+    /// Its content changed.
     Changed,
 }
 
@@ -741,19 +741,19 @@ impl Change {
     }
 }
 
-/// A fact that differs, by the clause that it was read in.
+/// A differing fact, by the clause that it was extracted from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// How.
+    /// The difference.
     pub change: Change,
-    /// What it says of somebody.
+    /// Its predicate.
     pub predicate: Predicate,
-    /// Where it was read first.
+    /// Its first source.
     pub source: Source,
 }
 
 impl GraphDelta {
-    /// Returns how many rows it touches.
+    /// Returns the number of touched rows.
     pub fn len(&self) -> usize {
         self.entities.len()
             + self.remove_entities.len()
@@ -769,8 +769,8 @@ impl GraphDelta {
     }
 }
 
-/// Keeps the facts that hold and were believed as of a moment, each with the supports that were known then; by subject,
-/// predicate, topic, begin, value. What a person rejected is left out; what is shared and stays as it is stays shared.
+/// Filters facts to those that hold and are believed as of a moment, each with the supports known then; ordered by subject,
+/// predicate, topic, start, value. Rejected facts are left out; unchanged shared facts stay shared.
 pub fn facts_as_of(facts: impl IntoIterator<Item = Arc<Fact>>, as_of: AsOf) -> Vec<Arc<Fact>> {
     let is_known = |support: &Support| support.recorded_at <= as_of.belief;
     let mut facts: Vec<Arc<Fact>> = facts
@@ -791,7 +791,7 @@ pub fn facts_as_of(facts: impl IntoIterator<Item = Arc<Fact>>, as_of: AsOf) -> V
     facts
 }
 
-/// Keeps the `most` facts that stand first by [`Fact::rank`], then by id, in that order, each once.
+/// Keeps the `most` strongest facts by [`Fact::rank`], then by id, in that order, each once.
 pub fn strongest_facts(mut facts: Vec<Fact>, most: NonZeroUsize) -> Vec<Fact> {
     facts.sort_by_cached_key(|fact| (Reverse(fact.rank()), fact.id));
     facts.dedup_by_key(|fact| fact.id);
@@ -799,7 +799,7 @@ pub fn strongest_facts(mut facts: Vec<Fact>, most: NonZeroUsize) -> Vec<Fact> {
     facts
 }
 
-/// Orders facts by subject, predicate, topic, begin, value, id.
+/// Orders facts by subject, predicate, topic, start, value, id.
 pub fn sort_facts<F: Borrow<Fact>>(facts: &mut [F]) {
     fn order(fact: &Fact) -> impl Ord + '_ {
         (fact.subject, &fact.predicate, &fact.topic, fact.valid_at, &fact.object, fact.id)

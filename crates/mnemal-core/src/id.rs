@@ -1,4 +1,4 @@
-//! 128-bit identifiers, one newtype a kind, and the hash that makes derived ones.
+//! 128-bit identifiers, one newtype per kind, and the hash for derived ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ macro_rules! id {
         pub struct $name(pub u128);
 
         impl $name {
-            /// What stands before the underscore of the text form.
+            /// Prefix before the underscore of the text form.
             pub const PREFIX: &'static str = $prefix;
         }
 
@@ -50,35 +50,35 @@ macro_rules! id {
 }
 
 id!(
-    /// Names an event; time-ordered, made by [`IdSource`](crate::IdSource), never changed.
+    /// Identifies an event; time-ordered, made by [`IdSource`](crate::IdSource), never changed.
     EventId,
     "evt"
 );
 id!(
-    /// Names a note or another learning; derived from its source events.
+    /// Identifies a note or another learning; derived from its source events.
     LearningId,
     "mem"
 );
 id!(
-    /// Names an entity; derived from its class and the key of its name, so that forgetting a mention does not rename it.
+    /// Identifies an entity; derived from its class and the key of its name, so that forgetting a mention does not rename it.
     EntityId,
     "ent"
 );
 id!(
-    /// Names one version of a fact; derived from the event that brought it about.
+    /// Identifies one version of a fact; derived from the event that caused it.
     FactId,
     "fct"
 );
 id!(
-    /// Names a receipt, the account of one answer; time-ordered.
+    /// Identifies a receipt; time-ordered.
     ReceiptId,
     "rcl"
 );
 
-/// Makes the id of a derived record: the first 16 bytes of BLAKE3 over kind of record, producer, source events in order,
-/// and the ordinal within the producer's output for them.
+/// Makes the id of a derived record: the first 16 bytes of BLAKE3 over kind of record, producer, source events in order, and
+/// the ordinal within the producer's output for them.
 ///
-/// Nothing else may go into it: no clock, no random number, no row id, no position of the log.
+/// Nothing else may enter the hash: no clock, no random number, no row id, no log position.
 pub fn derived_id(kind: &str, producer: &Producer, sources: &[EventId], ordinal: u32) -> u128 {
     let mut hash = blake3::Hasher::new();
     for part in [kind, &producer.id] {
@@ -95,8 +95,8 @@ pub fn derived_id(kind: &str, producer: &Producer, sources: &[EventId], ordinal:
     u128::from_be_bytes(first)
 }
 
-/// Makes the id of a record that is named by what it is, whatever it was read in: the first 16 bytes of BLAKE3 over kind of
-/// record and parts, each with its length.
+/// Makes the id of a record that is identified by its content, independent of its sources: the first 16 bytes of BLAKE3 over
+/// kind of record and parts, each with its length.
 pub fn named_id(kind: &str, parts: &[&str]) -> u128 {
     let mut hash = blake3::Hasher::new();
     for part in [kind].iter().chain(parts) {
@@ -108,7 +108,7 @@ pub fn named_id(kind: &str, parts: &[&str]) -> u128 {
     u128::from_be_bytes(first)
 }
 
-/// Digits of the two lower parts; a number of 64 bits holds so many, which a machine shifts at once.
+/// Digits of each of the two lower parts; together they fit a 64-bit number, which a machine shifts at once.
 const PART: usize = 12;
 
 fn encode(bits: u128) -> [u8; DIGITS] {
@@ -141,7 +141,7 @@ fn decode(text: &str) -> Option<u128> {
     })
 }
 
-/// Returns the place of a character in [`ALPHABET`].
+/// Returns the index of a character in [`ALPHABET`].
 fn value(digit: u8) -> Option<u8> {
     Some(match digit {
         b'0'..=b'9' => digit - b'0',

@@ -1,4 +1,4 @@
-//! The installation's secret: keys the hashes that must not be guessed from outside.
+//! The installation key, for hashes that must not be guessable from outside.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl InstallationKey {
         &self.0
     }
 
-    /// Returns the keyed hash of `parts` for one purpose; hashes of two purposes never meet.
+    /// Returns the keyed hash of `parts` for one purpose; hashes of two purposes never coincide.
     pub fn hash(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_keyed(&self.0);
         for part in std::iter::once(&purpose.as_bytes()).chain(parts) {
@@ -29,7 +29,7 @@ impl InstallationKey {
         *hash.finalize().as_bytes()
     }
 
-    /// Returns the nonce of a session's markers: 96 bits as 24 hexadecimal digits, the same within a session.
+    /// Returns the nonce of a session's markers: 96 bits as 24 hexadecimal digits, constant within a session.
     pub fn nonce(&self, session: &str) -> String {
         use fmt::Write as _;
         let hash = self.hash("marker", &[session.as_bytes()]);
@@ -39,7 +39,7 @@ impl InstallationKey {
         })
     }
 
-    /// Returns 16 bits that tell the same secret again without keeping it.
+    /// Returns a 16-bit fingerprint that identifies a repeated secret without storing it.
     pub fn fingerprint(&self, secret: &[u8]) -> u16 {
         let hash = self.hash("secret", &[secret]);
         let [first, second, ..] = hash;

@@ -1,28 +1,28 @@
-//! Notes and other learnings, folded from decisions in the log.
+//! Notes and other learnings, folded from the decisions in the log.
 
 use crate::{
     AgentId, AntiPattern, Category, Confidence, EventId, Importance, LearningId, Level, NoteKey, Producer,
     RuleId, SessionId, Source, Speaker, Tag, Timestamp, ToolName, Trust, UserId, Within,
 };
 
-/// What kind of learning it is.
+/// The kind of a learning.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LearningKind {
-    /// Something to know.
+    /// Knowledge.
     Note,
-    /// How the user wants things done, likes them or needs them; only the user's own words make one.
+    /// A preference: a wish, taste or need of the user; only the user's own words make one.
     Preference,
-    /// What not to do, and what to do instead; only the user's own words make one.
+    /// An anti-pattern: something to avoid, and its alternative; only the user's own words make one.
     AntiPattern,
-    /// How a tool fares, read from its results; never the user's words.
+    /// Reliability of a tool, from its results; never the user's words.
     Tool,
-    /// What several notes say together; the engine's conclusion, never the user's words.
+    /// An insight from several notes; the engine's inference, never the user's words.
     Insight,
 }
 
 impl LearningKind {
-    /// Every kind, in the order of their declaration.
+    /// Every kind, in declaration order.
     pub const ALL: [Self; 5] = [Self::Note, Self::Preference, Self::AntiPattern, Self::Tool, Self::Insight];
 
     /// Returns the name on the wire.
@@ -42,24 +42,24 @@ impl LearningKind {
     }
 }
 
-/// Where a learning stands; nothing is overwritten.
+/// The status of a learning; nothing is overwritten.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LearningStatus {
     /// It holds.
     Active,
-    /// A newer version holds.
+    /// Replaced by a newer version.
     Superseded,
-    /// It was put away and can come back.
+    /// Archived; it can be restored.
     Archived,
-    /// There is not enough evidence for it, or a word of the user stands against it; it never held.
+    /// Not enough evidence yet, or contradicted by the user; it was never active.
     Candidate,
-    /// The user said that it is wrong.
+    /// Rejected by the user.
     Rejected,
 }
 
 impl LearningStatus {
-    /// Every status, in the order of their declaration.
+    /// Every status, in declaration order.
     pub const ALL: [Self; 5] =
         [Self::Active, Self::Superseded, Self::Archived, Self::Candidate, Self::Rejected];
 
@@ -80,12 +80,12 @@ impl LearningStatus {
     }
 }
 
-/// How a learning came to be.
+/// The basis of a learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
-    /// Concluded from what happened; its weight fades.
+    /// Inferred from events; its weight decays.
     Inferred,
-    /// Said in so many words, or stored; it does not fade.
+    /// Stated explicitly, or stored; it does not decay.
     Told,
 }
 
@@ -99,161 +99,159 @@ impl Basis {
     }
 }
 
-/// Whether the user must be asked before anybody acts on a learning. It is decided by rule, and no model can clear it.
+/// Whether acting on a learning requires the user's consent. It is decided by rule, and no model can clear it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leave {
-    /// It may be followed.
+    /// No consent is needed.
     Given,
-    /// It touches security, credentials, money, health, law, or sending and deleting on the user's behalf: ask first.
+    /// It concerns security, credentials, money, health, law, or sending and deleting on the user's behalf: ask first.
     Asked,
 }
 
-/// Whether what was said is to be done or left.
+/// The stance of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stance {
-    /// To be done, or so.
+    /// Do it, or it is so.
     Do,
-    /// To be left, or not so.
+    /// Avoid it, or it is not so.
     Leave,
-    /// Right as it is: it speaks for what holds, whichever that is.
+    /// Keep it as it is: support for the current stance, whichever that is.
     Keep,
-    /// Over: it ends what was said before, and never holds itself.
+    /// Ended: it closes an earlier statement, and is never active itself.
     End,
 }
 
-/// What one message of the user says about how he wants things, as it was read.
+/// The evidence for a preference in one message of the user, as extracted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
-    /// The rule that read it.
+    /// The rule that matched.
     pub rule: RuleId,
-    /// Whether it is to be done or left.
+    /// The stance.
     pub stance: Stance,
-    /// How much it weighs: casual 1, mild 1.5, very irritated or told 3; a sum of 3 is enough to learn from.
+    /// Its weight: casual 1, mild 1.5, very irritated or explicit 3; a sum of 3 is enough to learn from.
     pub weight: f32,
-    /// Messages up to this one that say the same, this one included.
+    /// Number of messages up to this one with the same content, this one included.
     pub supports: u32,
 }
 
-/// How often a tool was used, and how often it failed.
+/// Use and failure counts of a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Results that it gave.
+    /// Its results.
     pub uses: u64,
-    /// Those that say that it failed.
+    /// Its failed results.
     pub errors: u64,
 }
 
-/// What a person decided about what was known of a key, or of some words, up to a moment.
+/// A person's decision about a key, or about some words, as of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They were put away at this belief time.
+    /// Archived at this belief time.
     Archived(Timestamp),
-    /// They were called wrong at this belief time; they hold again when they are said again.
+    /// Rejected at this belief time; a repetition reactivates them.
     Rejected(Timestamp),
-    /// A fact that rests on the same words was called wrong at this belief time. As the fact, they stay wrong when they are said
-    /// again.
+    /// A fact with the same words was rejected at this belief time. As for the fact, a repetition does not reactivate them.
     Refuted(Timestamp),
 }
 
-/// One version of a note, or one thing that was learnt.
+/// One version of a note, or one learning.
 ///
-/// What is learnt from a message of the user has a key of its own (`learned/…`), and each message about the same is a version:
-/// the one that holds is the newest with enough evidence, so a row rests on one message and goes with it.
+/// What is learned from a message of the user has its own key (`learned/…`), and each message on the same subject is a version:
+/// the active one is the newest with enough evidence, so a row rests on one message and is erased with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learning {
     /// Derived from its source events.
     pub id: LearningId,
-    /// What kind it is.
+    /// Its kind.
     pub kind: LearningKind,
-    /// Its stable name, if it has one.
+    /// Its stable key, if any.
     pub key: Option<NoteKey>,
     /// Version under its key, from 1.
     pub version: u32,
-    /// Where it is filed.
+    /// Its category.
     pub category: Category,
-    /// Words attached to it.
+    /// Its tags.
     pub tags: Vec<Tag>,
-    /// How much it matters.
+    /// Its importance.
     pub importance: Importance,
-    /// Its text; of a user's message the sentence, verbatim.
+    /// Its text; for a user's message the sentence, verbatim.
     pub content: String,
-    /// What an anti-pattern says, part by part; `None` for every other kind, and where its words do not show the parts.
+    /// The parts of an anti-pattern; `None` for every other kind, and where its words do not show the parts.
     pub pattern: Option<AntiPattern>,
-    /// How it came to be.
+    /// Its basis.
     pub basis: Basis,
     /// The probability that it is meant so.
     pub confidence: Confidence,
-    /// Whether the user must be asked before it is followed.
+    /// Whether acting on it requires the user's consent.
     pub leave: Leave,
-    /// Words with content that say what it is about, in small letters, for choosing by topic.
+    /// Content words of its subject, in lower case, for selection by topic.
     pub topics: Vec<String>,
-    /// The tool that it is about.
+    /// The tool that it concerns.
     pub tool: Option<ToolName>,
-    /// The conversation in which it was said.
+    /// The conversation of its source.
     pub session: SessionId,
-    /// Who said it, as spoken.
+    /// Its speaker, as named.
     pub speaker: Option<Speaker>,
-    /// The person, as a filter.
+    /// The user, as a filter.
     pub user: Option<UserId>,
     /// The agent, as a filter.
     pub agent: Option<AgentId>,
-    /// Where it was read; never empty.
+    /// Its sources; never empty.
     pub sources: Vec<Source>,
-    /// The minimum over its sources.
+    /// The minimum trust of its sources.
     pub trust: Trust,
-    /// The minimum over its sources.
+    /// The minimum level of its sources.
     pub level: Level,
-    /// Where it stands.
+    /// Its status.
     pub status: LearningStatus,
-    /// What holds in its place.
+    /// The learning that superseded it.
     pub superseded_by: Option<LearningId>,
-    /// What a person decided about it.
+    /// A person's decision about it.
     pub verdict: Option<Verdict>,
-    /// What was read, if it was learnt from a message.
+    /// The extracted evidence, if it was learned from a message.
     pub signal: Option<Signal>,
-    /// What was counted, if it is about a tool.
+    /// The counts, if it concerns a tool.
     pub tally: Option<Tally>,
-    /// When it was said last; the age of what fades.
+    /// Time of its last statement; the start of its decay.
     pub occurred_at: Timestamp,
-    /// When it ends to hold in the world; `None` for never.
+    /// Expiration in world time; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// Belief time from which it was known; `recorded_at` of its event.
+    /// Start of belief time; `recorded_at` of its event.
     pub created_at: Timestamp,
-    /// Belief time from which it was superseded or archived.
+    /// Belief time of its supersession or archiving.
     pub expired_at: Option<Timestamp>,
-    /// Belief times from which and until which it did not hold, because a person had put it away and took it out again; the
-    /// latest last.
+    /// Intervals of belief time in which it was archived by a person and later restored; the latest last.
     pub away: Vec<(Timestamp, Timestamp)>,
-    /// What made it.
+    /// Its producer.
     pub producer: Producer,
 }
 
 impl Learning {
-    /// Whether it was known and held at a moment of belief time.
+    /// Whether it was known and active at a belief time.
     pub fn is_believed_at(&self, at: Timestamp) -> bool {
         self.created_at <= at && self.ended_at(at).is_none()
     }
 
-    /// Returns since when it holds no more, as it was believed at a moment; `None` where it held then, or was not known yet.
+    /// Returns the end of its validity as believed at a moment; `None` where it held then, or was not known yet.
     pub fn ended_at(&self, at: Timestamp) -> Option<Timestamp> {
         let away = self.away.iter().find(|(from, until)| *from <= at && at < *until);
         away.map(|(from, _)| *from).or_else(|| self.expired_at.filter(|end| *end <= at))
     }
 
-    /// Returns the last change of what was believed of it.
+    /// Returns the time of its last change in belief.
     pub fn updated_at(&self) -> Timestamp {
         let back = self.away.iter().map(|(_, until)| *until);
         back.chain(self.expired_at).fold(self.created_at, Ord::max)
     }
 
-    /// Returns since when it held, as it was believed at a moment: since it was known, or was taken out again last.
+    /// Returns the start of its validity as believed at a moment: when it became known, or was last restored.
     pub fn held_since(&self, at: Timestamp) -> Timestamp {
         let back = self.away.iter().map(|(_, until)| *until).filter(|until| *until <= at).max();
         back.unwrap_or(self.created_at)
     }
 }
 
-/// Which learnings are meant. Every field is said aloud: start from [`LearningFilter::all`].
+/// A selection of learnings. Every field is explicit: start from [`LearningFilter::all`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearningFilter {
     /// One kind.
@@ -262,15 +260,15 @@ pub struct LearningFilter {
     pub key: Within<NoteKey>,
     /// Those with a key, or those without.
     pub keyed: Within<bool>,
-    /// A category and what lies below it.
+    /// A category and its subcategories.
     pub category: Within<Category>,
-    /// One person's.
+    /// One user's learnings.
     pub user: Within<UserId>,
-    /// One agent's.
+    /// One agent's learnings.
     pub agent: Within<AgentId>,
-    /// Those that were read in one of these events.
+    /// Learnings with a source in one of these events.
     pub sources: Within<Vec<EventId>>,
-    /// Those about one of these words, in small letters.
+    /// Learnings on one of these topics, in lower case.
     pub topics: Within<Vec<String>>,
 }
 
@@ -307,12 +305,12 @@ impl LearningFilter {
     }
 }
 
-/// What one fold changes; applied in one transaction with the cursor.
+/// The changes of one fold; applied in one transaction with the cursor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LearningDelta {
     /// New rows, and rows whose status or times changed; by id.
     pub put: Vec<Learning>,
-    /// Rows that lost their last living source.
+    /// Rows that lost their last remaining source.
     pub remove: Vec<LearningId>,
 }
 

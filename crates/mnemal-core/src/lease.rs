@@ -1,4 +1,4 @@
-//! Leases: whose turn it is to do what one process is enough for.
+//! Leases: which process does work that needs only one.
 
 use std::time::Duration;
 
@@ -6,48 +6,48 @@ use crate::{Error, LeaseName, OwnerId, Result, Timestamp};
 
 /// Longest time to live of a lease.
 ///
-/// Source: own default, ADR 17; what runs out later than this can only come from a clock that was wrong.
+/// Source: own default, ADR 17; a later expiry can only come from a wrong clock.
 const LONGEST_TTL: Duration = Duration::from_hours(1);
 
-/// The right to do some work until a moment. It saves work and guards nothing: cursors keep truth.
+/// The right to do some work until a moment. It avoids duplicate effort and protects nothing: cursors guarantee correctness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The work.
     pub name: LeaseName,
-    /// Who may do it.
+    /// The holder.
     pub owner: OwnerId,
-    /// Counts up whenever the lease is taken, from 1; tells this turn from a later one of the same owner.
+    /// Incremented with every acquisition, from 1; distinguishes this turn from a later one of the same owner.
     pub turn: u64,
-    /// First moment at which it no longer holds.
+    /// Exclusive end.
     pub until: Timestamp,
 }
 
-/// What asking for a lease came to.
+/// Outcome of an acquisition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// It is the asker's now.
+    /// The caller holds the lease now.
     Taken {
         /// The lease; release it when the work is done.
         lease: Lease,
-        /// Who had it before and let it run out without releasing it: that owner came to an unclean end, or stood still.
+        /// The previous holder that let it expire without a release: it crashed or hung.
         left_by: Option<OwnerId>,
     },
-    /// Somebody has it.
+    /// Another owner holds it.
     Held(Lease),
 }
 
 impl Lease {
-    /// Whether it holds at a moment. One that runs out more than an hour later does not: no lease is given for so long, so
-    /// a clock went back since.
+    /// Whether it is valid at a moment. One that expires more than an hour later is not: no lease lasts that long, so a clock
+    /// was set back since.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         let left = self.until.as_micros() - at.as_micros();
         left > 0 && left <= micros(LONGEST_TTL)
     }
 
-    /// Returns the end of a lease that is taken or renewed at a moment.
+    /// Returns the end of a lease that is acquired or renewed at a moment.
     ///
     /// # Errors
-    /// `Invalid` for no time at all, or for more than an hour.
+    /// `Invalid` for a zero duration, or for more than an hour.
     pub fn end(at: Timestamp, ttl: Duration) -> Result<Timestamp> {
         if ttl < Duration::from_micros(1) || ttl > LONGEST_TTL {
             return Err(Error::invalid(format!("a lease lasts 1 µs to {} s", LONGEST_TTL.as_secs())));
@@ -55,7 +55,7 @@ impl Lease {
         Ok(at.plus_micros(micros(ttl)))
     }
 
-    /// Returns the latest end that a lease can have which was taken at or before a moment.
+    /// Returns the latest possible end of a lease acquired at or before a moment.
     pub fn latest_end(at: Timestamp) -> Timestamp {
         at.plus_micros(micros(LONGEST_TTL))
     }

@@ -1,39 +1,39 @@
-//! The book of background work: which pass ran when, over what, and what came of it. It holds no content.
+//! The ledger of background work: which pass ran when, over what, and with which result. It holds no content.
 
 use std::collections::BTreeMap;
 
 use crate::{Cursor, Seq, Timestamp};
 
-/// What a line of the ledger is about.
+/// The subject of a ledger line.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Book {
-    /// A pass: when it last came to a usable end, and over what.
+    /// A pass: its last usable end, and its input.
     Pass,
-    /// A group of notes that was shown to a pass and left alone.
+    /// A group of notes that a pass saw and left unchanged.
     Left,
-    /// A proposal that was refused.
+    /// A refused proposal.
     Refused,
-    /// A cycle.
+    /// A consolidation cycle.
     Cycle,
     /// A run of the audit.
     Audit,
     /// A row that the last audit saw.
     Known,
-    /// Why background changes wait for a person.
+    /// The reason why background changes wait for a person.
     Pause,
-    /// A question to a language model, and what it cost.
+    /// A question to a language model, and its cost.
     Call,
     /// An export or a backup that left the space.
     Copy,
-    /// What a person thinks of a decision of the dream.
+    /// A person's opinion on a consolidation decision.
     Opinion,
     /// A conversation for which a model could not write a summary.
     Failure,
 }
 
 impl Book {
-    /// Every book, in the order of their declaration.
+    /// Every kind, in declaration order.
     pub const ALL: [Self; 11] = [
         Self::Pass,
         Self::Left,
@@ -71,35 +71,35 @@ impl Book {
     }
 }
 
-/// One line; the newest under its key stands.
+/// One ledger line; the newest with its key counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerLine {
-    /// What it is about.
+    /// Its subject.
     pub book: Book,
-    /// Which of those: the name of a pass, a hash of ids, an id.
+    /// Its key within that kind: the name of a pass, a hash of ids, an id.
     pub key: String,
-    /// When it was written.
+    /// Time of writing.
     pub at: Timestamp,
-    /// What was looked at, as the first 16 bytes of BLAKE3; 0 where nothing was hashed.
+    /// Hash of the input, as the first 16 bytes of BLAKE3; 0 where nothing was hashed.
     pub hash: u128,
-    /// Numbers, by name.
+    /// Named counts.
     pub counts: BTreeMap<String, u64>,
     /// One sentence without content.
     pub note: String,
 }
 
-/// The number of a line of a pass that says how far it has read the log.
+/// Count of a pass's line: how far it has read the log.
 const THROUGH: &str = "through";
 
 impl LedgerLine {
-    /// Notes how far a pass has read the log.
+    /// Records how far a pass has read the log.
     #[must_use]
     pub fn with_through(mut self, through: Cursor) -> Self {
         self.counts.insert(THROUGH.to_owned(), through.count());
         self
     }
 
-    /// Returns how far a pass has read the log; the start for one that reads none.
+    /// Returns how far a pass has read the log; the start for one that does not read it.
     pub fn through(&self) -> Cursor {
         Cursor(self.counts.get(THROUGH).copied().filter(|seq| *seq > 0).map(Seq))
     }

@@ -97,5 +97,5 @@ pub use crate::time::{AsOf, Civil, Timestamp, Zone};
 pub use crate::unit::{Importance, Score, Scored, TokenCount, TokenParts};
 pub use crate::working::{Expired, KeyPrefix, WorkingEntry, WorkingKey};
 
-/// Name of the product, as it stands in markers, files and messages.
+/// The product name, as used in markers, files and messages.
 pub const PRODUCT: &str = "mnemal";

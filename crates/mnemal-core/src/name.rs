@@ -1,12 +1,12 @@
-//! Names that people and programs give: one newtype a meaning, checked once.
+//! Validated names given by people and programs: one newtype per meaning.
 
 use std::fmt;
 
 use crate::{Error, Result};
 
-/// Longest name, in bytes. Source: the limit of a path segment, RELIABILITY 4.4, doubled for `channel/chat` sessions.
+/// Longest name, in bytes. Source: own choice, twice a path segment, for `channel/chat` sessions.
 const LONGEST: usize = 256;
-/// Longest name of a space, in bytes. Source: RELIABILITY 3.6, `[a-z0-9][a-z0-9._-]{0,62}`.
+/// Longest name of a space, in bytes. Source: own choice, `[a-z0-9][a-z0-9._-]{0,62}`.
 const LONGEST_SPACE: usize = 63;
 
 fn check(what: &str, text: &str) -> Result<()> {
@@ -29,7 +29,7 @@ macro_rules! name {
             /// Checks and keeps a name.
             ///
             /// # Errors
-            /// `Invalid` when it is empty, too long, or holds characters that it must not.
+            /// `Invalid` when it is empty, too long, or holds forbidden characters.
             pub fn new(text: impl Into<String>) -> Result<Self> {
                 let text = text.into();
                 $check($what, &text)?;
@@ -59,22 +59,22 @@ name!(
     SessionId, "a session", check
 );
 impl SessionId {
-    /// The conversation of what is asked in none: nothing is logged to it, and nobody remembers what it was shown.
+    /// The session of a call without a session: nothing is logged to it, and shown records are not tracked.
     pub const NOBODY: &str = "(none)";
 
-    /// Returns the conversation of what is asked in none.
+    /// Returns the session of a call without a session.
     pub fn nobody() -> Self {
         Self(Self::NOBODY.to_owned())
     }
 
-    /// Whether this is the conversation of what is asked in none.
+    /// Whether this is the session of a call without a session.
     pub fn is_nobody(&self) -> bool {
         self.0 == Self::NOBODY
     }
 }
 
 name!(
-    /// Where a conversation takes place.
+    /// A channel in which conversations take place.
     ChannelId, "a channel", check
 );
 name!(
@@ -86,7 +86,7 @@ name!(
     AgentId, "an agent", check
 );
 name!(
-    /// Who speaks, as spoken; indexed with the text.
+    /// A speaker's name as it appears; indexed with the text.
     Speaker, "a speaker", check
 );
 name!(
@@ -98,15 +98,15 @@ name!(
     RuleId, "a rule", check
 );
 name!(
-    /// A model of vectors or text; vectors of two models never mix.
+    /// An embedding model or language model; vectors of two models never mix.
     ModelId, "a model", check
 );
 name!(
-    /// Work that one process at a time is enough for.
+    /// Work that needs only one process at a time.
     LeaseName, "a lease", check
 );
 name!(
-    /// A process, or a part of one, that takes turns with others; made anew at every start.
+    /// A process, or a part of one, that takes turns with others; new at every start.
     OwnerId, "an owner", check
 );
 name!(
@@ -118,12 +118,12 @@ name!(
     Category, "a category", check_path
 );
 name!(
-    /// A word attached to a note, at most 128 bytes.
+    /// A tag of a note, at most 128 bytes.
     Tag, "a tag", check_tag
 );
 
 name!(
-    /// What a fact says of its subject, `lives_in`: small letters, digits and `_`, free of any language.
+    /// The predicate of a fact, `lives_in`: lower-case letters, digits and `_`, independent of any language.
     Predicate, "a predicate", check_predicate
 );
 
@@ -157,7 +157,7 @@ fn check_path(what: &str, text: &str) -> Result<()> {
     check_segments(what, text)
 }
 
-/// Checks that a path has 1 to 8 segments of 1 to 128 bytes between its slashes. Source: RB-33.
+/// Checks that a path has 1 to 8 segments of 1 to 128 bytes between its slashes. Source: own choice (RB-33: typed keys).
 pub(crate) fn check_segments(what: &str, path: &str) -> Result<()> {
     let bad = |segment: &str| segment.is_empty() || segment.len() > 128 || matches!(segment, "." | "..");
     if path.split('/').count() > 8 || path.split('/').any(bad) {

@@ -1,4 +1,4 @@
-//! Operations of the engine itself on memory: accepted proposals, with their results.
+//! Operations of the engine on memory: accepted proposals with their results.
 
 use std::collections::BTreeSet;
 
@@ -7,168 +7,168 @@ use crate::{
     Source, Span, Tag,
 };
 
-/// BLAKE3 of the prompt that a model answered; names the answer for an audit, and never the place where it is read.
+/// BLAKE3 of the prompt that a model answered; identifies the answer for an audit, and never serves as its storage key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PromptHash(pub [u8; 32]);
 
-/// An accepted proposal of a pass. Its text, if it has one, is the content of the event that carries it, so that a rebuild
-/// needs neither a model nor a cache.
+/// An accepted proposal of a pass. Its text, if any, is the content of the carrying event, so that a rebuild needs neither a
+/// model nor a cache.
 ///
-/// Notes are named by the event that made them (the one that stored them, or the operation that merged them), so that an
-/// operation survives a new producer of the rows.
+/// Notes are named by their creating event (the one that stored them, or the operation that merged them), so that an operation
+/// survives a new producer of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// What was done.
+    /// The operation.
     pub deed: Deed,
-    /// Which pass, with the version of its output.
+    /// The pass, with its output version.
     pub producer: Producer,
-    /// What a model was asked, where one wrote the text.
+    /// The model's prompt, where a model wrote the text.
     pub prompt: Option<PromptHash>,
-    /// What the pass looked at; the deed names nothing else.
+    /// The pass's input; the operation names nothing else.
     pub shown: Vec<EventId>,
-    /// Why, without content, at most 500 bytes.
+    /// The reason, without content, at most 500 bytes.
     pub because: String,
 }
 
-/// What an operation does. Nothing is deleted: what is put away comes back when the operation is taken back.
+/// The kind of an operation. Nothing is deleted: an archived note returns when the operation is undone.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
-    /// One note says in the event's text what several said; they are put away in its favour. The greatest importance among them
-    /// stands, whatever is said here.
+    /// Merge notes: the event's text replaces several notes, which are archived. The highest importance among them is kept,
+    /// whatever is given here.
     Merge {
         /// At least two.
         notes: Vec<EventId>,
-        /// How the one is filed.
+        /// Category, tags and importance of the merged note.
         filed: Filed,
     },
-    /// Notes are put away.
+    /// Archive notes.
     Retire {
         /// At least one.
         notes: Vec<EventId>,
-        /// The note that says the same and stays; it takes over what they rest on, their tags, and the greatest importance.
+        /// The remaining note with the same content; it takes over their sources, their tags, and the highest importance.
         into: Option<EventId>,
     },
-    /// A note is filed anew; its text stays.
+    /// Refile a note; its text stays.
     Refine {
         /// The note.
         note: EventId,
-        /// How it is filed.
+        /// New category, tags and importance.
         filed: Filed,
     },
-    /// The event's text was concluded from notes.
+    /// Infer from notes: the event's text is the conclusion.
     Infer {
         /// At least two.
         from: Vec<EventId>,
-        /// What kind of learning it is.
+        /// The kind of learning.
         kind: LearningKind,
-        /// How it is filed.
+        /// Category, tags and importance.
         filed: Filed,
     },
-    /// The event's text says in short what its conversation said in these turns; prompts have it in their place, and the turns
-    /// stay in the log.
+    /// Compress a conversation: the event's text summarizes these turns and replaces them in prompts; the turns stay in the
+    /// log.
     Compress {
         /// At least one, oldest first; the conversation is compressed through the last.
         turns: Vec<EventId>,
     },
-    /// A model found claims in a turn that the rules did not find. They point at the words of the turn and say nothing of their
-    /// own, so they go with it.
+    /// Claims that a model found in a turn and the rules did not. They point at words of the turn and hold no text of their
+    /// own, so they are erased with it.
     Claim {
         /// The turn.
         turn: EventId,
         /// At least one and at most [`MOST_CLAIMS`].
         claims: Vec<Pointed>,
     },
-    /// The event's text says, one statement a line, what a node of the summaries says in sentences of the log. It is shown in
-    /// their place as long as the node is made of the same sentences.
+    /// Rewrite a summary node: the event's text states, one statement per line, what the node's sentences say. It is shown in
+    /// their place as long as the node consists of the same sentences.
     Summarize {
         /// The node.
         node: NodePath,
-        /// The sentences, in the order of the node.
+        /// The node's sentences, in its order.
         of: Vec<Source>,
-        /// For each line of the text the places in `of` of the sentences that say it; at least one each.
+        /// For each line of the text the indexes in `of` of its supporting sentences; at least one each.
         rests: Vec<Vec<u32>>,
     },
-    /// The event's text is what the user said in a turn, word for word; a model saw in it how he wants things.
+    /// A preference that a model found in a turn: the event's text is the user's words, verbatim.
     Prefer {
         /// The turn.
         turn: EventId,
-        /// Where the words stand in it.
+        /// Position of the words in the turn.
         quote: Span,
     },
-    /// The event's text is what a model found worth remembering of a task that is over: one sentence about how the agent works,
-    /// which says nothing about the user or the world.
+    /// A lesson from a finished task, written by a model: one sentence about how the agent works, which says nothing about the
+    /// user or the world.
     Assess {
         /// Events of the task, oldest first, the end last: at least [`FEWEST_STEPS`] and at most [`MOST_STEPS`].
         turns: Vec<EventId>,
-        /// How well it went, from 1 to [`BEST_SCORE`].
+        /// The success score, from 1 to [`BEST_SCORE`].
         score: u8,
     },
-    /// The event's text says in short what a text says that was read in: a file, or what a host handed over. It becomes a note
-    /// about that text, of no more standing than the text has, and goes with any part of it.
+    /// A digest of an ingested text: a file, or a text from the host. It becomes a note about that text, with the text's own
+    /// level and trust, and is erased with any part of it.
     Digest {
-        /// The parts of the text, in its order: at least one and at most [`MOST_PARTS`].
+        /// The parts of the text, in order: at least one and at most [`MOST_PARTS`].
         from: Vec<EventId>,
-        /// Whom and what the text names, at most [`MOST_NAMED`].
+        /// Entities that the text names, at most [`MOST_NAMED`].
         entities: Vec<String>,
-        /// How it is filed; its topics are the tags.
+        /// Category, tags and importance; the topics are the tags.
         filed: Filed,
     },
-    /// A predicate of the space's own holds so many values for one subject, as its claims show. A shipped predicate, and one that a
-    /// person decided about, stays as it is.
+    /// The cardinality of a space's own predicate, as its claims show. A built-in predicate, and one that a person decided
+    /// about, stays as it is.
     Cardinality {
         /// The predicate.
         predicate: Predicate,
-        /// `Now` or `Many`; anything else does nothing.
+        /// `Now` or `Many`; anything else has no effect.
         cardinality: Cardinality,
     },
-    /// Two entities may be one. It changes nothing: a person agrees by [`Decision::Merge`](crate::Decision::Merge), and declines
-    /// by taking this back.
+    /// Suggest that two entities are one. It changes nothing: a person accepts by [`Decision::Merge`](crate::Decision::Merge),
+    /// and declines by undoing this.
     Suggest {
-        /// The one that may be taken for the other.
+        /// The entity that would be merged.
         one: EntityId,
-        /// The one that would stand for both.
+        /// The entity that would represent both.
         into: EntityId,
     },
 }
 
-/// Lines that the text of a summary may have. Source: BA-24, up to 7 sentences.
+/// Most lines of a summary's text. Source: own choice, one more than the seven sentences of an earlier design (BA-24).
 pub const MOST_LINES: usize = 8;
-/// Characters that such a line may have. Source: own choice, one facet a line (AD-60).
+/// Most characters of such a line. Source: own choice, one facet per line (AD-60).
 pub const LONGEST_LINE: usize = 300;
 
-/// Parts of a text that a digest rests on; of a longer text the first. Source: own choice, a book of 200 pages.
+/// Most parts of a text for a digest; of a longer text the first. Source: own choice, a book of 200 pages.
 pub const MOST_PARTS: usize = 256;
-/// Names that a digest lists. Source: own choice; more are a register.
+/// Most names in a digest. Source: own choice; a longer list would be an index.
 pub const MOST_NAMED: usize = 32;
-/// Characters of the text of a digest. Source: GB-29, one or two sentences.
+/// Most characters of a digest's text. Source: own choice, one or two sentences (GB-29).
 pub const LONGEST_DIGEST: usize = 600;
 
-/// Events that a task must have to be judged. Source: BA-32.
+/// Fewest events of a task for an assessment. Source: own choice, as in an earlier design (BA-32).
 pub const FEWEST_STEPS: usize = 3;
-/// Events of a task that are judged together. Source: BA-32.
+/// Most events of a task in one assessment. Source: own choice, twenty steps (BA-32).
 pub const MOST_STEPS: usize = 20;
-/// The score of a task that went as it should. Source: BA-32, a tenth of it is the confidence.
+/// The best score. Source: a ten-point scale; a tenth of the score is the confidence (BA-32).
 pub const BEST_SCORE: u8 = 10;
 
-/// Claims of one turn that an operation may carry. Source: own choice; more are a list and no statement.
+/// Most claims per turn in one operation. Source: own choice; a longer output is a list and not a statement.
 pub const MOST_CLAIMS: usize = 8;
 
-/// A claim by the places of its words in a turn.
+/// A claim by the positions of its words in a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointed {
-    /// What is said.
+    /// The predicate.
     pub predicate: Predicate,
-    /// The words that say it.
+    /// The supporting words.
     pub quote: Span,
-    /// The value, within the quote.
+    /// The object, within the quote.
     pub value: Span,
-    /// Who it is about, within the quote: a name, or words like "my sister"; `None` for who speaks.
+    /// The subject, within the quote: a name, or words like "my sister"; `None` for the speaker.
     pub subject: Option<Span>,
 }
 
 impl Pointed {
-    /// Whether its words lie within a text, and the others within its quote.
+    /// Whether the quote lies within a text, and the other spans within the quote.
     pub fn fits(&self, text: &str) -> bool {
         let is_within = |span: &Span| self.quote.start <= span.start && span.end <= self.quote.end;
         let is_text = |span: &Span| span.of(text).is_some_and(|words| !words.trim().is_empty());
@@ -177,14 +177,14 @@ impl Pointed {
     }
 }
 
-/// How a note is filed.
+/// Category, tags and importance of a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filed {
-    /// Where.
+    /// The category.
     pub category: Category,
-    /// Words attached to it, at most 64.
+    /// Its tags, at most 64.
     pub tags: Vec<Tag>,
-    /// How much it matters.
+    /// Its importance.
     pub importance: Importance,
 }
 
@@ -207,7 +207,7 @@ impl Deed {
         }
     }
 
-    /// Returns the notes or turns that it names, in its order, each once.
+    /// Returns the named notes or turns, in order, each once.
     pub fn names(&self) -> Vec<EventId> {
         match self {
             Self::Merge { notes, .. } | Self::Retire { notes, into: None } => notes.clone(),
@@ -224,7 +224,7 @@ impl Deed {
         }
     }
 
-    /// Returns the entities that it names.
+    /// Returns the named entities.
     pub fn entities(&self) -> Vec<EntityId> {
         match self {
             Self::Suggest { one, into } => vec![*one, *into],
@@ -232,8 +232,8 @@ impl Deed {
         }
     }
 
-    /// Returns the notes whose rows it changes; what an inference, a compression, a claim, a summary, a preference or a
-    /// judgement of a task rests on stays as it is.
+    /// Returns the notes whose rows it changes; the inputs of an inference, a compression, a claim, a summary, a preference or
+    /// an assessment stay as they are.
     pub fn changes(&self) -> Vec<EventId> {
         match self {
             Self::Merge { .. } | Self::Retire { .. } | Self::Refine { .. } => self.names(),
@@ -241,7 +241,7 @@ impl Deed {
         }
     }
 
-    /// Whether it brings a text of its own; without one it does nothing.
+    /// Whether it carries its own text; without one it has no effect.
     pub fn has_text(&self) -> bool {
         !matches!(
             self,
@@ -253,7 +253,7 @@ impl Deed {
         )
     }
 
-    /// Returns how it files, if it does.
+    /// Returns category, tags and importance, if it sets them.
     pub fn filed(&self) -> Option<&Filed> {
         match self {
             Self::Merge { filed, .. }

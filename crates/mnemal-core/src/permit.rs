@@ -1,12 +1,12 @@
-//! The right to reach a model outside the process, as a value.
+//! The permit to call a model outside the process, as a value.
 
 use crate::{Error, ErrorKind, Result, TokenCount};
 
-/// What is left to spend on models outside the process. Without one in scope no such model can be called, so what has
-/// none in its signature (recall, context, append) reaches no network by type.
+/// The remaining budget for models outside the process. Without a permit in scope no such model can be called, so functions
+/// without one in their signature (recall, context, append) reach no network by type.
 ///
-/// Only background work and the one explicit call of the facade are given one. A permit cannot be copied: what is spent is
-/// spent. Dropping the future of a call gives nothing back.
+/// Only background work and the one explicit call of the facade receive one. A permit cannot be copied, and dropping the future
+/// of a call refunds nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BackgroundPermit {
     calls: u32,
@@ -14,13 +14,13 @@ pub struct BackgroundPermit {
 }
 
 impl BackgroundPermit {
-    /// Issues the right to this many calls and tokens; zero calls mean offline.
+    /// Issues a permit for this many calls and tokens; zero calls mean offline.
     pub fn issue(calls: u32, tokens: TokenCount) -> Self {
         Self { calls, tokens }
     }
 
-    /// Pays for one call that sends about this many tokens. Whoever implements a port that takes a permit pays before each
-    /// request that leaves the process, a repeated one included.
+    /// Pays for one call that sends about this many tokens. An implementation of a port with a permit pays before each outgoing
+    /// request, retries included.
     ///
     /// # Errors
     /// `Unavailable` when calls or tokens do not suffice; then nothing is paid.
@@ -33,7 +33,7 @@ impl BackgroundPermit {
         Ok(())
     }
 
-    /// Takes out a part of at most so many calls and tokens; [`join`](Self::join) gives back what was not spent of it.
+    /// Splits off a part of at most this many calls and tokens; [`join`](Self::join) returns its unspent rest.
     #[must_use]
     pub fn part(&mut self, calls: u32, tokens: TokenCount) -> Self {
         let part = Self { calls: self.calls.min(calls), tokens: self.tokens.min(tokens) };
@@ -42,14 +42,14 @@ impl BackgroundPermit {
         part
     }
 
-    /// Takes back what is left of a part.
+    /// Takes back the unspent rest of a part.
     #[expect(clippy::needless_pass_by_value, reason = "what was given back is gone")]
     pub fn join(&mut self, part: Self) {
         self.calls = self.calls.saturating_add(part.calls);
         self.tokens = self.tokens + part.tokens;
     }
 
-    /// Returns the calls and tokens that are left.
+    /// Returns the remaining calls and tokens.
     pub fn left(&self) -> (u32, TokenCount) {
         (self.calls, self.tokens)
     }

@@ -1,7 +1,7 @@
-//! The ports: what one layer asks of another, as objects.
+//! The ports: interfaces between layers, as trait objects.
 //!
 //! Every port is `Debug + Send + Sync + 'static`, takes `&self`, has plain data in and out, and at most ten methods.
-//! A storage port object is bound to exactly one space when it is made: no method takes a space, so none can forget it.
+//! A storage port object is bound to exactly one space when it is made: no method takes a space, so none can be left out.
 
 mod dream;
 mod graph;

@@ -1,4 +1,4 @@
-//! What a language model is asked, what it answers, and what that costs. Plain data.
+//! Prompts, completions, and their cost. Plain data.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use crate::{Book, Error, ErrorKind, LedgerLine, ModelId, Producer, PromptHash, T
 /// A question to a language model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prompt {
-    /// What the answer is for.
+    /// The purpose of the answer.
     pub purpose: Purpose,
-    /// Who asks; a change of the instructions is a new version.
+    /// The asking pass; changed instructions are a new version.
     pub producer: Producer,
-    /// What is to be done, the same for every question of a producer.
+    /// The instructions, the same for every question of a producer.
     pub instructions: String,
-    /// What it is to be done with: stored words, which are data and never instructions.
+    /// The material: stored words, which are data and never instructions.
     pub material: String,
-    /// JSON Schema of the answer; `None` where plain text is asked for.
+    /// JSON Schema of the answer; `None` for plain text.
     pub schema: Option<String>,
     /// Most tokens of the answer.
     pub most: TokenCount,
 }
 
 impl Prompt {
-    /// Returns the same question with what was wrong with the last answer, to be answered once more.
+    /// Returns the same question with an error message about the last answer, for a retry.
     #[must_use]
     pub fn repaired(&self, wrong: &str) -> Self {
         let material = format!(
@@ -33,22 +33,22 @@ impl Prompt {
     }
 }
 
-/// What an answer of a language model is for.
+/// The purpose of a language model's answer.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Claims that rules did not find.
+    /// Claims that the rules did not find.
     Extract,
     /// The text of a summary.
     Summarize,
-    /// Notes that say the same, where notes belong, and what to remember of tasks.
+    /// Duplicate notes, categories, and lessons from tasks.
     Consolidate,
-    /// A question of whoever set the model up, to see whether it answers.
+    /// A test question of the operator, to check that the model answers.
     Check,
 }
 
 impl Purpose {
-    /// All purposes, in the order of their declaration.
+    /// All purposes, in declaration order.
     pub const ALL: [Self; 4] = [Self::Extract, Self::Summarize, Self::Consolidate, Self::Check];
 
     /// Returns the name on the wire and in metrics.
@@ -68,7 +68,7 @@ impl Purpose {
 }
 
 impl PromptHash {
-    /// Names a question to one model: BLAKE3 over the model and everything that the model is told, each part with its length.
+    /// Hashes a question to one model: BLAKE3 over the model and everything that the model receives, each part with its length.
     pub fn of(model: &ModelId, prompt: &Prompt) -> Self {
         let mut hash = blake3::Hasher::new();
         let schema = prompt.schema.as_deref().unwrap_or_default();
@@ -95,18 +95,18 @@ impl fmt::Display for PromptHash {
     }
 }
 
-/// What a language model answered.
+/// The answer of a language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The words, as they came.
+    /// The text, unchanged.
     pub text: String,
     /// The model that was asked.
     pub model: ModelId,
-    /// What it cost.
+    /// Its cost.
     pub usage: Usage,
 }
 
-/// Tokens that went out and came in.
+/// Tokens sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens that were sent.
@@ -115,25 +115,25 @@ pub struct Usage {
     pub received: TokenCount,
 }
 
-/// One question that was paid for, whatever came of it.
+/// One paid question, whatever its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCall {
-    /// Names it.
+    /// Its id.
     pub id: u128,
-    /// When it was asked.
+    /// Time of the question.
     pub at: Timestamp,
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: CallOutcome,
-    /// Requests that left the process, repetitions included; those that may leave while it is open.
+    /// Requests that left the process, retries included; while open, the reserved number.
     pub requests: u32,
-    /// What it cost; what it may cost while it is open.
+    /// Its cost; while open, the reserved cost.
     pub usage: Usage,
 }
 
 impl ModelCall {
-    /// Writes it as a line of the ledger.
+    /// Converts it into a line of the ledger.
     pub fn line(&self) -> LedgerLine {
         let counts =
             [(REQUESTS, self.requests), (SENT, self.usage.sent.0), (RECEIVED, self.usage.received.0)];
@@ -147,7 +147,7 @@ impl ModelCall {
         }
     }
 
-    /// Reads it from a line of the ledger; `None` for what is none.
+    /// Parses it from a line of the ledger; `None` for any other line.
     pub fn read(line: &LedgerLine) -> Option<Self> {
         let (purpose, outcome) = line.note.split_once(' ')?;
         let count = |name| u32::try_from(line.counts.get(name).copied()?).ok();
@@ -167,26 +167,26 @@ const REQUESTS: &str = "requests";
 const SENT: &str = "tokens sent";
 const RECEIVED: &str = "tokens received";
 
-/// How a question ended.
+/// The outcome of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallOutcome {
-    /// It is under way, or the process ended before it did.
+    /// In progress, or the process ended first.
     Open,
-    /// An answer came that could be one.
+    /// A usable answer arrived.
     Answered,
-    /// There was no answer.
+    /// No answer arrived.
     Failed,
-    /// What came was no answer.
+    /// The answer was unusable.
     Invalid,
     /// The key, the model or the question was refused.
     Refused,
 }
 
 impl CallOutcome {
-    /// All outcomes, in the order of their declaration.
+    /// All outcomes, in declaration order.
     pub const ALL: [Self; 5] = [Self::Open, Self::Answered, Self::Failed, Self::Invalid, Self::Refused];
 
-    /// Returns how a question ended that gave this error.
+    /// Returns the outcome for this error.
     pub fn of(error: &Error) -> Self {
         match error.kind() {
             ErrorKind::Unsupported => Self::Invalid,
@@ -212,7 +212,7 @@ impl CallOutcome {
     }
 }
 
-/// Makes the error of an answer that cannot be used; `why` is told to the model, and holds none of its words.
+/// Makes the error for an unusable answer; `why` is sent to the model, and contains none of its words.
 pub fn unusable(why: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, why.to_string())
 }

@@ -1,61 +1,61 @@
-//! Where words come from, how far they may be believed, and what made a derived record.
+//! Provenance: origin, trust and level of words, and the producer of a derived record.
 
 use crate::{Error, EventId, Result};
 
-/// Whose words these are. Set by the code path that received them, never read from their text.
+/// The origin of words. Set by the code path that received them, never derived from their text.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The user said it to the host, or typed it into our own surfaces.
+    /// Said by the user to the host, or typed into our own surfaces.
     UserDirect,
     /// The user approved exactly these bytes.
     UserConfirmed,
-    /// A tool that the operator trusts.
+    /// A tool trusted by the operator.
     ToolInternal,
     /// Any other tool, web page or mail.
     ToolExternal,
-    /// A file that was fed in.
+    /// An ingested file.
     Document,
-    /// A record of another system, for which nobody vouches.
+    /// A record of another system, unverified.
     Import,
     /// The agent.
     Assistant,
-    /// A conclusion of the engine.
+    /// An inference of the engine.
     Engine,
-    /// Memory that comes back, and anything unstamped.
+    /// Memory that was injected before, and anything unstamped.
     Echo,
 }
 
-/// How far a record may be believed, and who may supersede whom; ordered, so that `min` over sources is the rule.
+/// The trust of a record, which decides what may supersede what; ordered, so that `min` over sources is the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trust {
-    /// Repeats what memory itself said.
+    /// Repeats memory's own output.
     Echo,
-    /// Was concluded.
+    /// Inferred.
     Inferred,
-    /// Was said by the agent.
+    /// Said by the agent.
     Assistant,
-    /// Stands in a document, an import, or the answer of an outside tool.
+    /// From a document, an import, or an outside tool.
     Document,
-    /// Was reported by a trusted tool.
+    /// Reported by a trusted tool.
     Tool,
-    /// Was said or approved by the user.
+    /// Said or approved by the user.
     User,
 }
 
-/// What a record may become and where it is rendered; the minimum over all source events.
+/// The level of a record, which decides what it may become and where it is rendered; the minimum over all source events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// Evidence of others: stands apart and labelled.
+    /// External evidence: rendered separately and labeled.
     External,
-    /// Of the agent and its own tools.
+    /// From the agent and its own tools.
     Agent,
-    /// Of the user.
+    /// From the user.
     User,
 }
 
 impl Origin {
-    /// All origins, in the order of their declaration.
+    /// All origins, in declaration order.
     pub const ALL: [Self; 9] = [
         Self::UserDirect,
         Self::UserConfirmed,
@@ -68,7 +68,7 @@ impl Origin {
         Self::Echo,
     ];
 
-    /// Returns the trust that words of this origin have.
+    /// Returns the trust of words with this origin.
     pub fn trust(self) -> Trust {
         match self {
             Self::UserDirect | Self::UserConfirmed => Trust::User,
@@ -80,7 +80,7 @@ impl Origin {
         }
     }
 
-    /// Returns the level that words of this origin have.
+    /// Returns the level of words with this origin.
     pub fn level(self) -> Level {
         match self {
             Self::UserDirect | Self::UserConfirmed => Level::User,
@@ -155,13 +155,13 @@ impl Span {
         Ok(Self { start: 0, end })
     }
 
-    /// Returns the part of `text` that the span names; `None` when it does not lie inside on character boundaries.
+    /// Returns the named part of `text`; `None` when it is out of bounds or not on character boundaries.
     pub fn of(self, text: &str) -> Option<&str> {
         text.get(self.start as usize..self.end as usize)
     }
 
-    /// Returns the part of `text` that the span names, unless it cuts a word in two. Scripts without spaces have no such words,
-    /// so only a word that ends in an ASCII letter or digit can be cut.
+    /// Returns the named part of `text`, unless it splits a word. Scripts without spaces have no such words, so only a word
+    /// that ends in an ASCII letter or digit can be split.
     pub fn words_of(self, text: &str) -> Option<&str> {
         let words = self.of(text)?;
         let is_cut = |near: Option<char>, own: Option<char>| {
@@ -173,8 +173,8 @@ impl Span {
         (!begins && !ends).then_some(words)
     }
 
-    /// Returns where words stand first within this part of a text, whole words and without regard to the case of ASCII letters
-    /// and to white space around them; `None` for no words.
+    /// Returns the first occurrence of words within this part of a text, whole words, ignoring ASCII case and surrounding white
+    /// space; `None` for empty words.
     pub fn find(self, text: &str, words: &str) -> Option<Self> {
         let wanted = words.trim().to_ascii_lowercase();
         if wanted.is_empty() {
@@ -189,7 +189,7 @@ impl Span {
     }
 }
 
-/// Where a statement was read.
+/// The position of a statement in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
     /// The event.
@@ -199,18 +199,18 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether two sources have words in common.
+    /// Whether two sources overlap.
     pub fn overlaps(self, other: Self) -> bool {
         self.event == other.event && self.span.start < other.span.end && other.span.start < self.span.end
     }
 }
 
-/// What made a derived record. A change of output needs a new version.
+/// The producer of a derived record. Changed output needs a new version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Producer {
-    /// Which code, `learnings/notes`.
+    /// The code, `learnings/notes`.
     pub id: String,
-    /// Counts up with every change of its output.
+    /// Incremented with every change of its output.
     pub version: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The account of an answer: every line with its sources and scores, every omission with a reason; ids, never text.
+//! The receipt of an answer: every line with its sources and scores, every omission with a reason; ids, never text.
 
 use crate::Cursor;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     Section, SessionId, Source, Timestamp, TokenCount, Trust,
 };
 
-/// Names any record that can be recalled.
+/// A reference to any record that can be recalled.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RecordRef {
@@ -41,28 +41,28 @@ impl std::str::FromStr for RecordRef {
     }
 }
 
-/// Why a candidate did not become a line. The list is closed.
+/// The reason why a candidate did not become a line. The list is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OmittedReason {
-    /// It did not fit into the whole.
+    /// Over the total budget.
     Budget,
-    /// It did not fit into its section.
+    /// Over the section's budget.
     SectionFull,
-    /// It was not relevant enough.
+    /// Below the relevance floor.
     BelowFloor,
-    /// A newer version holds.
+    /// Superseded by a newer version.
     Superseded,
-    /// Another line says the same.
+    /// Duplicate of another line.
     Duplicate,
-    /// This session has seen it.
+    /// Already shown to this session.
     AlreadyInjected,
-    /// A rule holds it back.
+    /// Quarantined by a rule.
     Quarantined,
-    /// It no longer holds.
+    /// No longer valid.
     Expired,
-    /// It was put away.
+    /// Archived.
     Archived,
-    /// It lies outside the scope of the request.
+    /// Outside the scope of the request.
     Scope,
 }
 
@@ -98,21 +98,21 @@ impl OmittedReason {
     }
 }
 
-/// Why a line is in.
+/// The reason why a line is included.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Because {
-    /// Somebody pinned it.
+    /// Pinned.
     Pinned,
-    /// The user said how he wants it.
+    /// An explicit preference of the user.
     ExplicitPreference,
     /// It matches the query.
     Query,
-    /// It tells how something went over time.
+    /// Part of a timeline answer.
     Time,
     /// It happened just now.
     Recent,
-    /// It matters.
+    /// Important.
     Importance,
     /// Its section always carries it.
     Section,
@@ -136,26 +136,26 @@ impl Because {
 /// One summand of a score; the parts of a record add up to its score within 1e-6.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScorePart {
-    /// Which signal.
+    /// The signal.
     pub name: &'static str,
     /// As measured.
     pub raw: f32,
-    /// After division by the largest among the candidates.
+    /// Divided by the largest among the candidates.
     pub normalised: f32,
-    /// Weight of the signal, re-normalised over the arms that ran.
+    /// Weight of the signal, renormalized over the arms that ran.
     pub weight: f32,
-    /// What it adds to the score.
+    /// Its contribution to the score.
     pub value: f32,
 }
 
-/// The three parts of a context, in the order in which a prompt cache wants them.
+/// The three blocks of a context, in the best order for a prompt cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
     /// Byte-identical until its sources change.
     Stable,
     /// Grows within a session.
     Session,
-    /// Changes with every question.
+    /// Changes with every query.
     Volatile,
 }
 
@@ -173,29 +173,29 @@ impl BlockKind {
 /// One rendered line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiptLine {
-    /// The part of the context.
+    /// Its block.
     pub block: BlockKind,
-    /// The section within.
+    /// Its section.
     pub section: Section,
     /// The record.
     pub record: RecordRef,
-    /// What made the record; `None` for an event.
+    /// The producer of the record; `None` for an event.
     pub producer: Option<Producer>,
-    /// Where its text stands; never empty.
+    /// The sources of its text; never empty.
     pub sources: Vec<Source>,
     /// Its trust.
     pub trust: Trust,
     /// Its level.
     pub level: Level,
-    /// What its score is made of; empty for a line that was not ranked.
+    /// The summands of its score; empty for an unranked line.
     pub parts: Vec<ScorePart>,
-    /// Its score, 0 for a line that was not ranked.
+    /// Its score, 0 for an unranked line.
     pub score: f32,
-    /// Why it is in.
+    /// The reason why it is included.
     pub because: Because,
     /// Tokens of the rendered line.
     pub tokens: TokenCount,
-    /// First 16 bytes of BLAKE3 of the record's text; tells a session's delta that the text has changed.
+    /// First 16 bytes of BLAKE3 of the record's text; a session's delta uses it to detect changed text.
     pub content_hash: [u8; 16],
 }
 
@@ -206,7 +206,7 @@ pub struct Omitted {
     pub record: RecordRef,
     /// The section that considered it.
     pub section: Section,
-    /// Why not.
+    /// The reason.
     pub reason: OmittedReason,
     /// Its score, 0 when it was not ranked.
     pub score: f32,
@@ -215,7 +215,7 @@ pub struct Omitted {
 /// One fenced block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockReceipt {
-    /// Which.
+    /// Its kind.
     pub kind: BlockKind,
     /// Tokens of its rendered text, fence included.
     pub tokens: TokenCount,
@@ -223,14 +223,14 @@ pub struct BlockReceipt {
     pub hash: [u8; 32],
 }
 
-/// The account of one context.
+/// The receipt of one context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     /// Its id.
     pub id: ReceiptId,
-    /// The session that was shown the context.
+    /// The session that received the context.
     pub session: SessionId,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
     /// Version of the engine.
     pub version: String,
@@ -242,7 +242,7 @@ pub struct Receipt {
     pub model: Option<ModelId>,
     /// Name of the token counter.
     pub tokenizer: String,
-    /// The limit that was asked.
+    /// The requested limit.
     pub budget: TokenCount,
     /// Sum over the blocks; at most `budget`.
     pub tokens: TokenCount,
@@ -250,30 +250,30 @@ pub struct Receipt {
     pub blocks: Vec<BlockReceipt>,
     /// The lines, in order.
     pub lines: Vec<ReceiptLine>,
-    /// What was left out, best first, at most 100.
+    /// Omitted candidates, best first, at most 100.
     pub omitted: Vec<Omitted>,
-    /// How many were left out for each reason, all of them.
+    /// Counts of all omissions by reason.
     pub omitted_counts: Vec<(OmittedReason, u32)>,
-    /// What the answer lacked.
+    /// The gaps of the answer.
     pub gaps: Vec<Gap>,
-    /// What it was when it was stored; `None` for one of before, or that was not stored.
+    /// The seal from the time of storage; `None` for an older receipt, or for one that was not stored.
     pub seal: Option<ReceiptSeal>,
 }
 
-/// What a receipt was when it was stored, under the installation's key.
+/// The seal of a stored receipt, under the installation's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptSeal {
-    /// Keyed hash of all of it: see [`Receipt::sealed`].
+    /// Keyed hash of the complete receipt: see [`Receipt::sealed`].
     pub hash: [u8; 32],
-    /// Its lines; a forget takes some out.
+    /// Number of its lines; a forget removes some.
     pub lines: u32,
-    /// Its omissions; a forget takes some out.
+    /// Number of its omissions; a forget removes some.
     pub omitted: u32,
 }
 
 impl Receipt {
-    /// Returns the seal of the receipt as it stands. The hash covers every field but the seal and the causes of the gaps: who,
-    /// when, what for, each block, line, source, score and omission, in their order.
+    /// Computes the seal of the receipt as it stands. The hash covers every field but the seal and the causes of the gaps:
+    /// session, time, request, each block, line, source, score and omission, in order.
     pub fn sealed(&self, key: &InstallationKey) -> ReceiptSeal {
         let mut all = Canon(Vec::with_capacity(16 * 1_024));
         all.bytes(&self.id.0.to_be_bytes());
@@ -317,7 +317,7 @@ impl Receipt {
     }
 }
 
-/// A receipt as bytes: each part behind its length, so that two receipts never have the same.
+/// Canonical bytes of a receipt: each part with its length, so that two receipts never have the same.
 struct Canon(Vec<u8>);
 
 impl Canon {
@@ -376,18 +376,18 @@ impl Canon {
     }
 }
 
-/// One thing that a session was shown.
+/// One record that a session was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenItem {
     /// The record.
     pub record: RecordRef,
-    /// Hash of the text that was shown.
+    /// Hash of the shown text.
     pub content_hash: [u8; 16],
-    /// Where that text stands.
+    /// The sources of that text.
     pub sources: Vec<Source>,
 }
 
-/// What a session was shown so far; newest showing of each record.
+/// The records that a session was shown so far; the newest showing of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// By record.
@@ -395,7 +395,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Whether the record was shown with this very text.
+    /// Whether the record was shown with exactly this text.
     pub fn has(&self, record: RecordRef, content_hash: &[u8; 16]) -> bool {
         self.items.iter().any(|item| item.record == record && item.content_hash == *content_hash)
     }

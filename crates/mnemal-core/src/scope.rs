@@ -1,8 +1,8 @@
-//! Whose memory a request means.
+//! The scope of a request: space, user, agent and session.
 
 use crate::{AgentId, SessionId, SpaceId, UserId};
 
-/// Everything, said aloud; or one. There is no default.
+/// An explicit filter: all, or exactly one. There is no default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Within<T> {
     /// Everything.
@@ -12,7 +12,7 @@ pub enum Within<T> {
 }
 
 impl<T: PartialEq> Within<T> {
-    /// Whether a value lies within.
+    /// Whether a value passes.
     pub fn contains(&self, value: &T) -> bool {
         match self {
             Self::All => true,
@@ -20,7 +20,7 @@ impl<T: PartialEq> Within<T> {
         }
     }
 
-    /// Whether an optional value lies within; an absent value lies within everything only.
+    /// Whether an optional value passes; an absent value passes `All` only.
     pub fn contains_opt(&self, value: Option<&T>) -> bool {
         match self {
             Self::All => true,
@@ -28,7 +28,7 @@ impl<T: PartialEq> Within<T> {
         }
     }
 
-    /// Returns the one, if it is one.
+    /// Returns the single value, if there is one.
     pub fn only(&self) -> Option<&T> {
         match self {
             Self::All => None,
@@ -37,23 +37,23 @@ impl<T: PartialEq> Within<T> {
     }
 }
 
-/// Whose memory a request means.
+/// The scope of a request.
 ///
 /// There is no `Default`, no `Option<Scope>` and no `From<&str>`: a request without a scope does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// The isolation boundary.
     pub space: SpaceId,
-    /// Narrows to one person's records.
+    /// Restricts to one user's records.
     pub user: Within<UserId>,
-    /// Narrows to one agent's records.
+    /// Restricts to one agent's records.
     pub agent: Within<AgentId>,
-    /// Narrows to one conversation.
+    /// Restricts to one conversation.
     pub session: Within<SessionId>,
 }
 
 impl Scope {
-    /// Returns everything in a space.
+    /// Returns the scope of a whole space.
     pub fn whole(space: SpaceId) -> Self {
         Self { space, user: Within::All, agent: Within::All, session: Within::All }
     }

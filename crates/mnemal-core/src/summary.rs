@@ -1,4 +1,4 @@
-//! The tree of summaries: what was said in few of its own sentences, folded from the log.
+//! The summary tree: extractive summaries of conversations, folded from the log.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,27 +8,27 @@ use crate::{
     Speaker, Timestamp, Trust, Zone,
 };
 
-/// Where a node stands in the tree; its text form is its key (`root`, `channel:mail`, `day:2026-11-21`).
+/// The position of a node in the tree; its text form is its key (`root`, `channel:mail`, `day:2026-11-21`).
 ///
-/// A session stands below its channel, a part below its session and its day, a day below its week, a week below the month of
-/// its Thursday; an entity below its kind; channels, months, kinds, topics and what the user prefers stand below the root.
-/// A store keeps the nodes of conversations and of time; the others are made when they are read.
+/// A session is below its channel, a part below its session and its day, a day below its week, a week below the month of its
+/// Thursday; an entity below its kind; channels, months, kinds, topics and the user's preferences below the root. A store keeps
+/// the nodes of conversations and of time; the others are computed when they are read.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodePath {
-    /// Everything.
+    /// The root.
     Root,
-    /// A place of conversations.
+    /// A channel.
     Channel(ChannelId),
     /// A conversation.
     Session(SessionId),
-    /// What of a conversation was said on one day and stands within one block of positions of the log; a leaf.
+    /// The part of a conversation from one day and within one block of log positions; a leaf.
     Part {
-        /// Which block, from 0.
+        /// The block, from 0.
         block: u64,
-        /// On which day, `2026-11-21`.
+        /// The day, `2026-11-21`.
         day: String,
-        /// Of which conversation.
+        /// The conversation.
         session: SessionId,
     },
     /// A day in the zone of its events, `2026-11-21`.
@@ -37,17 +37,17 @@ pub enum NodePath {
     Week(String),
     /// The weeks whose Thursday lies in a month, `2026-11`.
     Month(String),
-    /// Those of one kind who are named most.
+    /// The most frequently named entities of one kind.
     EntityType(EntityKind),
-    /// Somebody or something with a name.
+    /// An entity.
     Entity(EntityId),
-    /// What is talked about.
+    /// A topic.
     Topic(EntityId),
-    /// How the user wants things.
+    /// The user's preferences.
     Preferences,
 }
 
-/// The key of what the user prefers. Source: NB-11.
+/// The key of the user's preferences. Source: the node name of an earlier design (NB-11).
 const PREFERENCES: &str = "user_preferences";
 
 impl fmt::Display for NodePath {
@@ -106,39 +106,39 @@ fn unknown(text: &str) -> Error {
 /// A sentence of a summary: words of one event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryLine {
-    /// Where it stands.
+    /// Its source.
     pub source: Source,
-    /// The words, as they were said.
+    /// The words, verbatim.
     pub text: String,
     /// The conversation.
     pub session: SessionId,
-    /// Who said it.
+    /// The speaker.
     pub speaker: Option<Speaker>,
-    /// When.
+    /// The time of the statement.
     pub occurred_at: Timestamp,
-    /// In which zone.
+    /// The zone of that time.
     pub zone: Zone,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
-    /// What it may become.
+    /// Its level.
     pub level: Level,
 }
 
 /// A node with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryNode {
-    /// Where it stands.
+    /// Its position.
     pub path: NodePath,
-    /// The nodes right above it.
+    /// Its direct parents.
     pub parents: Vec<NodePath>,
-    /// Its sentences, in the order in which they were said.
+    /// Its sentences, in their original order.
     pub lines: Vec<SummaryLine>,
-    /// Events without which it must be made anew: those that a part was chosen from, and those of the lines of other nodes;
+    /// Events whose loss requires a rebuild: those that a part was chosen from, and those of the lines of other nodes;
     /// ascending.
     pub sources: Vec<EventId>,
-    /// How many events the lines were chosen from, directly or through the children that were read.
+    /// Number of events that the lines were chosen from, directly or through the children that were read.
     pub events: u64,
-    /// Where they took place; `None` for a stretch of time and for the root.
+    /// The channel; `None` for a time range and for the root.
     pub channel: Option<ChannelId>,
     /// Time of the first of these events.
     pub first_at: Timestamp,
@@ -146,18 +146,18 @@ pub struct SummaryNode {
     pub last_at: Timestamp,
     /// Position of the last of these events in the log.
     pub through: Seq,
-    /// When the engine heard of that event.
+    /// Time of arrival of that event at the engine.
     pub updated_at: Timestamp,
-    /// What made the text.
+    /// The producer of the text.
     pub producer: Producer,
 }
 
-/// What leads from some nodes to others.
+/// The changes between two states of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SummaryDelta {
     /// Nodes that are new or changed.
     pub put: Vec<SummaryNode>,
-    /// Nodes under which nothing is left.
+    /// Nodes without remaining content.
     pub remove: Vec<NodePath>,
 }
 
@@ -168,12 +168,12 @@ impl SummaryDelta {
     }
 }
 
-/// A node that lost its text, because one of its sources was erased.
+/// A stale node, which lost its text because one of its sources was erased.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HollowNode {
-    /// Where it stands.
+    /// Its position.
     pub path: NodePath,
-    /// The nodes right above it, by their text forms.
+    /// Its direct parents, by their text forms.
     pub parents: Vec<NodePath>,
 }
 

@@ -1,10 +1,10 @@
-//! Points in time, and civil days as arithmetic: no calendar library, no time zone database, no clock.
+//! Timestamps, and civil dates by arithmetic: no calendar library, no time zone database, no clock.
 
 use std::fmt;
 
 use crate::{Error, Result};
 
-/// 9999-12-31T23:59:59.999999Z in microseconds. Source: RELIABILITY 12, times lie in 1970 to 9999.
+/// 9999-12-31T23:59:59.999999Z in microseconds. Source: four-digit years of RFC 3339.
 const LAST: i64 = 253_402_300_799_999_999;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400;
@@ -16,10 +16,10 @@ pub struct Timestamp(i64);
 impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
-    /// The last moment that can be stored.
+    /// The last storable moment.
     pub const MAX: Self = Self(LAST);
 
-    /// Checks the range once.
+    /// Checks the range.
     ///
     /// # Errors
     /// `Invalid` before 1970 or after 9999.
@@ -36,25 +36,25 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the later of two moments that differ: this one, or one microsecond after `other`.
+    /// Returns the later of two distinct moments: this one, or one microsecond after `other`.
     #[must_use]
     pub fn or_after(self, other: Self) -> Self {
         Self(self.0.max(other.0.saturating_add(1)).min(LAST))
     }
 
-    /// Returns the moment this many microseconds later, kept within the range.
+    /// Adds microseconds, clamped to the range.
     #[must_use]
     pub fn plus_micros(self, micros: i64) -> Self {
         Self(self.0.saturating_add(micros).clamp(0, LAST))
     }
 
-    /// Returns day and time of day at an offset from UTC.
+    /// Returns the civil date and time at an offset from UTC.
     pub fn civil(self, zone: &Zone) -> Civil {
         Civil::at_seconds(self.0.div_euclid(SECOND) + i64::from(zone.offset_seconds))
     }
 }
 
-/// RFC 3339 in UTC with `Z`; fractions of a second only where there are any.
+/// RFC 3339 in UTC with `Z`; fractions of a second only if there are any.
 impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let civil = self.civil(&Zone::utc());
@@ -66,7 +66,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A time zone as an event knows it: its name, and the offset that held at the event's time.
+/// A time zone of an event: its name, and the offset in force at the event's time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Zone {
     /// IANA name, or empty when only the offset is known.
@@ -82,7 +82,7 @@ impl Zone {
     }
 }
 
-/// Day and time of day in some zone.
+/// A civil date and time in some zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
     /// Year, 1969 to 10,000 at the edges of the range with an offset.
@@ -102,7 +102,7 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// Splits seconds since the epoch. The day comes from Howard Hinnant's `civil_from_days`, which is exact for all years.
+    /// Splits seconds since the epoch. The date comes from Howard Hinnant's `civil_from_days`, which is exact for all years.
     pub(crate) fn at_seconds(seconds: i64) -> Self {
         let days = seconds.div_euclid(DAY);
         let of_day = seconds.rem_euclid(DAY);
@@ -134,7 +134,7 @@ impl Civil {
     }
 }
 
-/// What held at `world`, as known at `belief`.
+/// A bi-temporal point: what held at `world`, as known at `belief`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsOf {
     /// World time.
@@ -144,17 +144,17 @@ pub struct AsOf {
 }
 
 impl AsOf {
-    /// Returns what held at one moment, as known then.
+    /// Returns one moment for both world and belief time.
     pub fn at(moment: Timestamp) -> Self {
         Self { world: moment, belief: moment }
     }
 
-    /// Returns what holds now, with everything that is known: a clock that was set back hides nothing.
+    /// Returns what holds now, with all knowledge: a clock that was set back hides nothing.
     pub fn present(now: Timestamp) -> Self {
         Self { world: now, belief: Timestamp::MAX }
     }
 
-    /// Whether everything that is known counts.
+    /// Whether all knowledge counts.
     pub fn is_present(&self) -> bool {
         self.belief == Timestamp::MAX
     }

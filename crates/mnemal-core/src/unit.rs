@@ -1,4 +1,4 @@
-//! Small numbers with a meaning.
+//! Small numeric types.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -31,7 +31,7 @@ impl Sum for TokenCount {
     }
 }
 
-/// What lines have of tokens before they are rounded, in hundredths of a token.
+/// Token cost of lines before rounding, in hundredths of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenParts(pub u64);
 
@@ -39,7 +39,7 @@ impl TokenParts {
     /// Parts of one token.
     pub const PER_TOKEN: u64 = 100;
 
-    /// Returns the tokens, a part of one as a whole one.
+    /// Returns whole tokens, rounded up.
     #[must_use]
     pub fn rounded_up(self) -> TokenCount {
         TokenCount(u32::try_from(self.0.div_ceil(Self::PER_TOKEN)).unwrap_or(u32::MAX))
@@ -85,12 +85,12 @@ pub struct Scored<T> {
     pub score: Score,
 }
 
-/// How much a note matters, given when it is stored; 0 to 1.
+/// The importance of a note, given when it is stored; 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Importance(f32);
 
 impl Importance {
-    /// What a note has when nobody says otherwise.
+    /// The importance of a note without an explicit one.
     ///
     /// Source: own default, the middle of the range.
     pub const DEFAULT: Self = Self(0.5);

@@ -1,4 +1,4 @@
-//! Scratch memory: keys as paths, and what stands under them for a while.
+//! Working memory: entries under path keys, with a time to live.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::name::check_segments;
 use crate::{Category, Error, Result, SessionId, Tag, Timestamp, UserId};
 
-/// Segments of a namespace: a kind and a name, `session/s1`. Source: RB-30.
+/// Segments of a namespace: a kind and a name, `session/s1`. Source: RockBot's key layout (RB-30).
 const NAMESPACE_SEGMENTS: usize = 2;
-/// Kinds of conversations that no person takes part in; one that is named by such a path has it as its namespace.
-/// Source: RB-30.
+/// Kinds of conversations without a person; a session named by such a path uses it as its namespace. Source: RockBot's key
+/// layout (RB-30).
 const UNATTENDED: [&str; 2] = ["patrol", "subagent"];
-/// Characters of a name that its place shows where the name itself is no segment. Source: own choice; with
-/// the hash it stays below half of a segment.
+/// Characters of a name that its key shows where the name itself is not a valid segment. Source: own choice; with the hash it
+/// stays below half of a segment.
 const SHOWN_OF_NAME: usize = 32;
 
-/// Where an entry of working memory stands: a path of 1 to 8 segments of 1 to 128 bytes, `session/s1/plan`.
+/// The key of a working-memory entry: a path of 1 to 8 segments of 1 to 128 bytes, `session/s1/plan`.
 ///
-/// Paths are kept in Unicode's composed form (NFC). Characters that look like a separator or a dot and are none, encoded ones
-/// and invisible ones are refused, so that no two keys look alike.
+/// Paths are normalized to NFC. Characters that imitate a separator or a dot, percent-encoded ones and invisible ones are
+/// refused, so that no two keys look alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkingKey(String);
 
@@ -28,7 +28,7 @@ impl WorkingKey {
     /// Checks and keeps a path.
     ///
     /// # Errors
-    /// `Invalid` for too many, empty or too long segments, for `.` and `..`, and for characters that it must not hold.
+    /// `Invalid` for too many, empty or too long segments, for `.` and `..`, and for forbidden characters.
     pub fn new(path: &str) -> Result<Self> {
         checked(path).map(Self)
     }
@@ -38,7 +38,7 @@ impl WorkingKey {
         &self.0
     }
 
-    /// Returns the namespace: the first two segments, or what stands before the last one where there are no more than two.
+    /// Returns the namespace: the first two segments, or everything before the last one if there are at most two.
     pub fn namespace(&self) -> KeyPrefix {
         let mut cuts = self.0.match_indices('/').map(|(at, _)| at).take(NAMESPACE_SEGMENTS);
         let end = match (cuts.next(), cuts.next()) {
@@ -56,7 +56,7 @@ impl fmt::Display for WorkingKey {
     }
 }
 
-/// What keys begin with, whole segments of them: `session/a` holds `session/a/b`, and neither `session/ab` nor `session/ab/c`.
+/// A key prefix of whole segments: `session/a` matches `session/a/b`, and neither `session/ab` nor `session/ab/c`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyPrefix(String);
 
@@ -66,18 +66,18 @@ impl KeyPrefix {
         Self(String::new())
     }
 
-    /// Checks and keeps a prefix; a `/` at its end changes nothing.
+    /// Checks and keeps a prefix; a trailing `/` is ignored.
     ///
     /// # Errors
-    /// `Invalid` for what could not begin a [`WorkingKey`].
+    /// `Invalid` for a path that cannot begin a [`WorkingKey`].
     pub fn new(path: &str) -> Result<Self> {
         checked(path.strip_suffix('/').unwrap_or(path)).map(Self)
     }
 
-    /// Returns the namespace of a conversation: `session/` and its name; or its name where that is already a path of two
-    /// segments below `patrol` or `subagent`, such as `patrol/disk-check`.
+    /// Returns the namespace of a conversation: `session/` and its name; or its name if that is already a path of two segments
+    /// below `patrol` or `subagent`, such as `patrol/disk-check`.
     ///
-    /// A name that is no segment, because it is too long or holds a `/`, is shown in part and told apart by a hash.
+    /// A name that is not a valid segment, because it is too long or contains a `/`, is shown in part and completed by a hash.
     pub fn of_session(session: &SessionId) -> Self {
         let name = session.as_str();
         let is_unattended = name
@@ -89,23 +89,23 @@ impl KeyPrefix {
         Self(format!("session/{}", segment_of(name)))
     }
 
-    /// Returns the place of what one user keeps: `user/` and the name, written as that of a [conversation](Self::of_session).
+    /// Returns the namespace of a user: `user/` and the name, encoded like that of a [conversation](Self::of_session).
     pub fn of_user(user: &UserId) -> Self {
         Self(format!("user/{}", segment_of(user.as_str())))
     }
 
-    /// Returns the path, without a `/` at its end; empty for the prefix of every key.
+    /// Returns the path, without a trailing `/`; empty for the prefix of every key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a key stands below it, or is it.
+    /// Whether a key is below it or equal to it.
     pub fn holds(&self, key: &WorkingKey) -> bool {
         self.0.is_empty()
             || key.0.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Returns the key of one segment or more below it.
+    /// Returns the key one or more segments below it.
     ///
     /// # Errors
     /// As [`WorkingKey::new`].
@@ -119,7 +119,7 @@ impl KeyPrefix {
 }
 
 impl From<WorkingKey> for KeyPrefix {
-    /// The prefix that holds the key and what stands below it.
+    /// The prefix of the key and everything below it.
     fn from(key: WorkingKey) -> Self {
         Self(key.0)
     }
@@ -131,7 +131,7 @@ impl fmt::Display for KeyPrefix {
     }
 }
 
-/// Returns a name as one segment: itself where it is one, else a part of it and a hash.
+/// Returns a name as one segment: itself if valid, else a part of it and a hash.
 fn segment_of(name: &str) -> String {
     if !name.contains('/') && checked(name).is_ok_and(|kept| kept == name) {
         return name.to_owned();
@@ -142,9 +142,9 @@ fn segment_of(name: &str) -> String {
     format!("{shown}~{}", hash.get(..16).unwrap_or_default())
 }
 
-/// Returns a path in its composed form, if it is one.
+/// Returns a path in NFC, if it is valid.
 fn checked(path: &str) -> Result<String> {
-    // What has no accents is composed already.
+    // ASCII is in NFC already.
     let path = if path.is_ascii() { path.to_owned() } else { path.nfc().collect() };
     check_segments("a key", &path)?;
     if path.chars().any(is_deceptive) || is_encoded(&path) {
@@ -155,8 +155,8 @@ fn checked(path: &str) -> Result<String> {
     Ok(path)
 }
 
-/// Whether a character cannot be seen, or looks like a separator or a dot. Source: the confusables of `/`, `\` and `.` in
-/// Unicode's table (UTS 39), and its format characters that no script needs to spell a word.
+/// Whether a character is invisible, or imitates a separator or a dot. Source: the confusables of `/`, `\` and `.` in Unicode's
+/// table (UTS 39), and its format characters that no script needs to spell a word.
 fn is_deceptive(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -175,7 +175,7 @@ fn is_deceptive(letter: char) -> bool {
         )
 }
 
-/// Whether a path holds a dot, a separator or a control character in percent encoding, which somebody may decode later.
+/// Whether a path contains a percent-encoded dot, separator or control character, which a later reader may decode.
 fn is_encoded(path: &str) -> bool {
     path.match_indices('%').any(|(at, _)| {
         let code = path.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
@@ -183,29 +183,29 @@ fn is_encoded(path: &str) -> bool {
     })
 }
 
-/// What stands under a key for a while.
+/// A working-memory entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingEntry {
     /// The text.
     pub value: String,
-    /// When it was put there.
+    /// Time of storage.
     pub stored_at: Timestamp,
-    /// First moment at which it is no longer there.
+    /// Expiration, exclusive.
     pub expires_at: Timestamp,
-    /// What it is filed under.
+    /// Its category.
     pub category: Option<Category>,
-    /// Words attached to it.
+    /// Its tags.
     pub tags: Vec<Tag>,
 }
 
 impl WorkingEntry {
-    /// Whether it is there at a moment.
+    /// Whether it has not expired at a moment.
     pub fn lives_at(&self, at: Timestamp) -> bool {
         at < self.expires_at
     }
 }
 
-/// The cause of a `NotFound` that stands for something that was there: how long it has been gone.
+/// The cause of a `NotFound` for an expired entry: how long ago it expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expired(pub Duration);
 

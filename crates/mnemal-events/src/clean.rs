@@ -1,4 +1,4 @@
-//! Takes out of an event what must not be stored: our own blocks, private parts, secrets.
+//! Removal of what must not be stored: injected context blocks, private passages, secrets.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,10 +9,10 @@ use mnemal_extract::{Mode, SecretRules, strip_tag};
 
 use crate::log::LogSettings;
 
-/// Rules that plain numbers fulfil by chance; a name may look like one, because chats are named by telephone numbers.
+/// Rules that plain numbers match by chance; a name may look like one, because chats are named by telephone numbers.
 const NUMBERS: [&str; 3] = ["pan", "iban", "ssn_us"];
 
-/// Cleans texts by one set of rules. Cleaning a clean text changes nothing.
+/// Cleans texts with one set of rules. Cleaning is idempotent.
 #[derive(Clone, Debug)]
 pub struct Cleaner {
     secrets: Arc<SecretRules>,
@@ -21,13 +21,13 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    /// Cleans as a log does that has these settings and this key.
+    /// Makes the cleaner of a log with these settings and this key.
     pub fn new(settings: LogSettings, key: InstallationKey) -> Self {
         let LogSettings { secrets, private_tag, .. } = settings;
         Self { secrets, private_tag, key }
     }
 
-    /// Refuses a batch in which a name holds a secret: a name is kept as it is, so it cannot be redacted.
+    /// Refuses a batch in which a name holds a secret: names are stored unchanged, so they cannot be redacted.
     pub(crate) fn check_names(&self, events: &[NewEvent]) -> Result<()> {
         let mut known = HashSet::new();
         for event in events {
@@ -55,7 +55,7 @@ impl Cleaner {
         })
     }
 
-    /// Cleans text, metadata values and speaker; returns how many secrets went.
+    /// Cleans text, metadata values and speaker; returns the number of removed secrets.
     pub(crate) fn clean(&self, event: &mut NewEvent) -> Result<u32> {
         let mut redactions = self.clean_text("content", &mut event.content)?;
         for (key, value) in &mut event.metadata {
@@ -72,10 +72,11 @@ impl Cleaner {
         Ok(redactions)
     }
 
-    /// Takes our own blocks, private parts and secrets out of a text, and returns how many secrets went; `what` names the text.
+    /// Removes injected context blocks, private passages and secrets from a text, and returns the number of secrets; `what`
+    /// names the text.
     ///
     /// # Errors
-    /// `Invalid` for a secret whose rule refuses the text.
+    /// `Invalid` for a secret whose rule is in mode `block`.
     pub fn clean_text(&self, what: &str, text: &mut String) -> Result<u32> {
         if text.contains('\0') {
             *text = text.replace('\0', "\u{FFFD}");
@@ -100,7 +101,7 @@ impl Cleaner {
     }
 }
 
-/// Returns everything that is stored as it is.
+/// Returns every name that is stored unchanged.
 fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
     let mut names = Vec::with_capacity(8);
     names.push(("session", event.session.as_str()));

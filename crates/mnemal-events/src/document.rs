@@ -1,4 +1,4 @@
-//! A document as events: chunks that know their file, heading and page.
+//! Documents as events: chunks with their file, heading and page.
 
 use std::ops::Range;
 
@@ -12,59 +12,58 @@ use crate::clean::Cleaner;
 use crate::limit::{LONGEST_CONTENT, metadata_bytes};
 use crate::log::imported_id;
 
-/// Where documents take place.
+/// The channel of documents.
 pub const DOCUMENTS: &str = "documents";
 /// Most chunks of one document. Source: own default; 25 MB of text in chunks of 3,000 characters are some 9,000.
 pub const MOST_CHUNKS: usize = 20_000;
-/// Longest name of a conversation that is named after a file. Source: what a name may have, less room for what tells two
-/// long names apart.
+/// Longest session name derived from a file name. Source: the limit of a name, less room for the hash of a long one.
 const LONGEST_STEM: usize = 200;
-/// Most bytes of what a document says of itself. Source: half of what metadata may have.
+/// Most bytes of a document's own metadata. Source: half of what metadata may have.
 const LONGEST_FIELDS: usize = 8 * 1024;
 /// Most bytes of one heading, and of a path of headings.
 const LONGEST_HEADING: (usize, usize) = (240, 1_024);
 
-/// Metadata of a chunk: which document it is of, as [`document_id`] says.
+/// Metadata of a chunk: its document, as [`document_id`] names it.
 pub const DOCUMENT: &str = "document";
 /// Metadata of a chunk: the name of the file below its folder.
 pub const FILE: &str = "file";
-/// Metadata of a chunk: which file it is of, whatever that says: a keyed hash of where it lies.
+/// Metadata of a chunk: its file, whatever its content: a keyed hash of the location.
 pub const FILE_ID: &str = "file_id";
-/// The conversation of lines that lead from a file to the one with the same bytes.
+/// The conversation of records that link a file to the one with the same bytes.
 pub(crate) const COPIES: &str = "copies of documents";
 /// Metadata of a chunk: the headings above it, outermost first, with ` > ` between them; indexed with the text.
 pub const HEADING: &str = "heading";
-/// Metadata of a chunk: its place among those of its document.
+/// Metadata of a chunk: its index within the document.
 const CHUNK: &str = "chunk";
-/// Metadata of a chunk: the page on which it stands, from 1.
+/// Metadata of a chunk: its page, from 1.
 pub const PAGE: &str = "page";
 
-/// How a document is cut, and whose it is.
+/// Options of document ingestion: chunking and ownership.
 #[derive(Clone, Debug)]
 pub struct DocumentOptions {
     /// Most characters of a chunk.
     pub chunk_characters: usize,
     /// Most chunks; a document with more is refused.
     pub most_chunks: usize,
-    /// The time of documents that have none.
+    /// The time of documents without one.
     pub now: Timestamp,
-    /// Whose events they are.
+    /// The user of the events.
     pub user: Option<UserId>,
-    /// Which agent's events they are.
+    /// The agent of the events.
     pub agent: Option<AgentId>,
 }
 
 impl DocumentOptions {
-    /// Returns options with the default limits and without a person.
+    /// Returns options with the default limits and without a user.
     pub fn new(now: Timestamp) -> Self {
         Self { chunk_characters: CHUNK_CHARACTERS, most_chunks: MOST_CHUNKS, now, user: None, agent: None }
     }
 }
 
-/// Returns the passages as they may be stored, and how many secrets went.
+/// Returns the cleaned passages, and the number of removed secrets.
 ///
-/// The text is cleaned as a whole, because what must not be stored may begin in one passage and end in the next; where it
-/// does, the passages are given up and the text is one.
+/// The text is cleaned as a whole, because a secret may begin in one passage and end in the next; in that case the passages are
+/// merged into one text.
 pub(crate) fn cleaned(document: &Document, cleaner: &Cleaner) -> Result<(Vec<Passage>, u32)> {
     let joined = |passages: &[Passage]| {
         passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>().join("\n")
@@ -85,7 +84,7 @@ pub(crate) fn cleaned(document: &Document, cleaner: &Cleaner) -> Result<(Vec<Pas
     Ok((vec![Passage { text: whole, ..Passage::default() }], redactions))
 }
 
-/// Makes the events of a document, in its order; their keys follow from its bytes alone.
+/// Makes the events of a document, in its order; their keys depend on its bytes alone.
 pub(crate) fn events(
     document: &Document,
     passages: &[Passage],
@@ -104,7 +103,7 @@ pub(crate) fn events(
     let base = base(document, &id, key);
     let mut parent = None;
     let mut made = Vec::with_capacity(pieces.len());
-    // What says only what a file is has a key beside those of what it says, which may come later.
+    // A record that only names the file has its own key, because a description may come later.
     let first = usize::from(document.undescribed.is_none());
     for (place, piece) in (first..).zip(&pieces) {
         let name = format!("document:{id}:{place}");
@@ -129,7 +128,7 @@ pub(crate) fn events(
     Ok(made)
 }
 
-/// A chunk, and the passage that it stands in.
+/// A chunk with its passage.
 struct Piece<'d> {
     text: &'d str,
     passage: &'d Passage,
@@ -152,7 +151,7 @@ fn pieces(passages: &[Passage], longest: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Returns what every chunk of a document carries.
+/// Returns the metadata common to all chunks of a document.
 fn base(document: &Document, id: &str, key: &InstallationKey) -> Metadata {
     let mut metadata = Metadata::new();
     for (name, value) in &document.fields {
@@ -191,7 +190,7 @@ fn cut(text: &str, most: usize) -> &str {
     text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
-/// Returns the line that leads from a file to another one with the same bytes.
+/// Returns the record that links a file to another one with the same bytes.
 pub(crate) fn copy(
     document: &Document,
     options: &DocumentOptions,
@@ -217,7 +216,7 @@ pub(crate) fn copy(
     })
 }
 
-/// Returns a chunk as one of the file that a line of [`COPIES`] stands for.
+/// Returns a chunk as that of the file which a record of [`COPIES`] stands for.
 pub(crate) fn left_to(chunk: &NewEvent, copy: &NewEvent, key: &InstallationKey) -> Result<NewEvent> {
     let mut chunk = chunk.clone();
     for field in [FILE, FILE_ID] {
@@ -234,7 +233,7 @@ pub(crate) fn left_to(chunk: &NewEvent, copy: &NewEvent, key: &InstallationKey) 
     Ok(chunk)
 }
 
-/// Returns the conversations in which a file may stand: those of its name, of each end of its path, and of copies.
+/// Returns the conversations that may hold a file: those of its name, of each end of its path, and of copies.
 pub(crate) fn sessions_of(name: &str, location: &str, key: &InstallationKey) -> Result<Vec<SessionId>> {
     let ends = location.char_indices().filter(|(_, letter)| matches!(letter, '/' | '\\'));
     let ends = ends.filter_map(|(place, letter)| location.get(place + letter.len_utf8()..));
@@ -248,18 +247,18 @@ pub(crate) fn sessions_of(name: &str, location: &str, key: &InstallationKey) -> 
     Ok(sessions)
 }
 
-/// Returns the name of a document's file as it is stored.
+/// Returns the stored name of a document's file.
 pub(crate) fn file_name(document: &Document) -> &str {
     cut(&document.name, LONGEST_HEADING.1)
 }
 
-/// Returns what tells a file from others, whatever it says: a keyed hash of where it lies.
+/// Returns the id of a file, independent of its content: a keyed hash of the location.
 pub(crate) fn file_id(document: &Document, key: &InstallationKey) -> Option<String> {
     let location = document.location.as_ref()?;
     Some(named(&key.hash("file", &[location.as_bytes()])))
 }
 
-/// Names the conversation of a document after its file, so that a file can be forgotten by its name.
+/// Returns the session of a document, named after its file, so that a file can be forgotten by its name.
 fn session_of(name: &str, key: &InstallationKey) -> Result<SessionId> {
     let clean: String = name.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
     let tail = || named(&key.hash("file", &[name.as_bytes()]));
@@ -270,7 +269,7 @@ fn session_of(name: &str, key: &InstallationKey) -> Result<SessionId> {
     })
 }
 
-/// Returns the name of the document whose bytes have this hash; another installation gives it another one.
+/// Returns the id of the document whose bytes have this hash; it differs between installations.
 pub fn document_id(key: &InstallationKey, hash: &[u8; 32]) -> String {
     named(&key.hash("document", &[hash]))
 }

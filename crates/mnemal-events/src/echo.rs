@@ -1,4 +1,4 @@
-//! What a session was shown, as runs of words, so that memory that comes back is known as an echo.
+//! Echo detection: runs of words that a session was shown, so that injected memory is not stored as new evidence.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use mnemal_core::{
 };
 use mnemal_text::Ngrams;
 
-/// Sessions whose runs are kept. Source: own choice; one host talks in a handful of sessions at a time.
+/// Cached sessions. Source: own choice; one host talks in a handful of sessions at a time.
 const KEPT: usize = 16;
 /// Most events read at once.
 const PAGE: usize = 500;
 
-/// Runs of words that sessions were shown, newest session first; read again when more was shown.
+/// Cache of word runs that sessions were shown, newest session first; reloaded when more was shown.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(Mutex<VecDeque<Known>>);
 
@@ -21,13 +21,13 @@ pub(crate) struct Shown(Mutex<VecDeque<Known>>);
 struct Known {
     session: SessionId,
     seen: Seen,
-    /// How many other logs were looked into.
+    /// Number of other logs that were searched.
     n_elsewhere: usize,
     runs: Arc<Ngrams>,
 }
 
 impl Shown {
-    /// Returns the runs of what a session was shown, of this space and of others.
+    /// Returns the word runs that a session was shown, from this space and from others.
     pub(crate) async fn runs(
         &self,
         session: &SessionId,
@@ -75,7 +75,7 @@ async fn read(seen: &Seen, (here, elsewhere): (&dyn EventStore, &[Arc<dyn EventS
     Ok(runs)
 }
 
-/// Reads events of several spaces; an id that none of them answers for has no text any more.
+/// Reads events of several spaces; an id unknown to all of them is skipped.
 async fn one_by_one(ids: &[EventId], here: &dyn EventStore, elsewhere: &[Arc<dyn EventStore>]) -> Vec<Event> {
     let mut events = Vec::with_capacity(ids.len());
     for id in ids {
@@ -94,7 +94,7 @@ fn text_of<'t>(source: &Source, events: &'t [Event]) -> Option<&'t str> {
     source.span.of(&events.get(place)?.kept()?.content)
 }
 
-/// Returns the parts of a text that repeat a run, ascending and disjoint.
+/// Returns the spans of a text that repeat a run, ascending and disjoint.
 pub(crate) fn spans(runs: &Ngrams, text: &str) -> Vec<Span> {
     let span = |range: std::ops::Range<usize>| {
         Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })

@@ -1,4 +1,4 @@
-//! Our own export: the log as lines of JSON, lossless, sorted, the same bytes for the same state.
+//! Our own export: the log as lines of JSON, lossless, sorted, byte-identical for the same state.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub const EXPORT_VERSION: u32 = 1;
 
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
 
-/// What an export came to.
+/// Result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Events, erased ones included.
@@ -38,14 +38,14 @@ pub struct Exported {
 /// The form of an export; both hold the same records, and both are read back without loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One record a line, the header first.
+    /// One record per line, the header first.
     Lines,
     /// One JSON document, `{"header": …, "records": […]}`.
     Document,
 }
 
 impl Form {
-    /// Returns what stands before the header, between the header and the first record, between two records, and at the end.
+    /// Returns the text before the header, between the header and the first record, between two records, and at the end.
     fn marks(self) -> [&'static str; 4] {
         match self {
             Self::Lines => ["", "\n", "\n", "\n"],
@@ -54,11 +54,11 @@ impl Form {
     }
 }
 
-/// Writes a space's log.
+/// Writes the log of a space.
 ///
-/// The first line is a header; then come all tombstones by id, then the events by position, erased ones without body.
-/// Neither index nor vectors are in it, because both follow from the text.
-/// `exported_at` is the time of the last event, so that two exports of one state are the same bytes.
+/// The first line is a header; then come all tombstones by id, then the events by position, erased ones without body. Index and
+/// vectors are excluded, because both are derived from the text. `exported_at` is the time of the last event, so that two
+/// exports of one state are byte-identical.
 #[derive(Debug)]
 pub struct Exporter<'l> {
     store: &'l dyn EventStore,
@@ -67,7 +67,7 @@ pub struct Exporter<'l> {
 }
 
 impl<'l> Exporter<'l> {
-    /// Reads from a log; texts go through the rules once more.
+    /// Makes an exporter for a log; texts are redacted again.
     pub fn new(
         store: &'l dyn EventStore,
         space: SpaceId,
@@ -77,10 +77,10 @@ impl<'l> Exporter<'l> {
         Self { store, space, cleaner: Cleaner::new(settings.clone(), key) }
     }
 
-    /// Writes everything up to the present head; holds one page of events in memory.
+    /// Writes everything up to the current head; holds one page of events in memory.
     ///
     /// # Errors
-    /// `Conflict` when events are erased while it runs: run it again; `Unavailable` when `out` or the store fail.
+    /// `Conflict` when events are erased meanwhile: run it again; `Unavailable` when `out` or the store fail.
     pub async fn write(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
         let [start, behind_header, between, end] = form.marks();
         let mut before = behind_header;
@@ -155,7 +155,7 @@ fn failed(why: std::io::Error) -> Error {
     Error::new(ErrorKind::Unavailable, "cannot write the export").because(why)
 }
 
-/// Returns a stable form of what an event is, to be hashed.
+/// Returns a stable form of an event's kind, for hashing.
 pub(crate) fn kind_bytes(kind: &EventKind) -> Result<Vec<u8>> {
     serde_json::to_vec(&wire::Kind::from(kind))
         .map_err(|why| Error::internal("cannot write the kind of an event").because(why))

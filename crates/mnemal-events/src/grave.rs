@@ -1,4 +1,4 @@
-//! Tombstones: made of a text that is erased, and held against a text that comes in.
+//! Tombstones of erased texts, and the check of incoming texts against them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,14 +8,14 @@ use mnemal_core::{
 };
 use mnemal_text::{fold, sentences};
 
-/// Fewest words of a sentence that has a tombstone of its own. Source: RELIABILITY 9.3.
+/// Fewest words of a sentence that has a tombstone of its own. Source: own choice.
 const WORDS: usize = 5;
-/// Fewest characters of such a sentence in a script without spaces. Source: two characters a word, as in mnemal-text.
+/// Fewest characters of such a sentence in a script without spaces. Source: two characters per word, as in mnemal-text.
 const CHARACTERS: usize = 10;
-/// What stands where an erased sentence came back.
+/// Replacement for an erased sentence that came back.
 pub(crate) const FORGOTTEN: &str = "[forgotten]";
 
-/// Returns a text as tombstones compare it: folded, white space collapsed, without punctuation at its ends.
+/// Returns a text in the form that tombstones compare: folded, white space collapsed, without punctuation at its ends.
 pub fn tombstone_text(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for word in fold(text).split_whitespace() {
@@ -27,7 +27,7 @@ pub fn tombstone_text(text: &str) -> String {
     folded.trim_matches(|letter: char| !letter.is_alphanumeric()).to_owned()
 }
 
-/// Returns one tombstone for each living event, in the order given; events that are erased already have theirs.
+/// Returns one tombstone per event that is not erased yet, in the given order.
 ///
 /// A tombstone holds the keyed hash of the whole text, and one of each sentence of at least five words and of a caption.
 pub fn tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) -> Vec<Tombstone> {
@@ -38,19 +38,19 @@ pub fn tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) ->
     events.iter().filter_map(bury).collect()
 }
 
-/// Whether the words are a line of names and counts that a rule made of notes: it says nothing that these do not, and may be true
-/// again of others.
+/// Whether the text is a rule-made line of names and counts from notes: it adds nothing to the notes, and may be true again for
+/// others.
 fn is_counted(kept: &NewEvent) -> bool {
     let EventKind::Operation(operation) = &kept.kind else { return false };
     operation.prompt.is_none() && matches!(operation.deed, Deed::Infer { kind: LearningKind::Insight, .. })
 }
 
-/// A tombstone that meets no text: the hash of nothing.
+/// A tombstone that matches no text: the hash of nothing.
 fn bare(event: EventId, key: &InstallationKey, at: Timestamp) -> Tombstone {
     Tombstone { event, body: key.tombstone(""), sentences: Vec::new(), at }
 }
 
-/// Returns one tombstone for each living event that tells nothing of its words: what is erased and may be said again by anybody.
+/// Returns one tombstone per event without hashes of its text: the event is erased, but its words may be stored again.
 pub fn bare_tombstones_for(events: &[Event], key: &InstallationKey, at: Timestamp) -> Vec<Tombstone> {
     let living = events.iter().filter(|event| event.kept().is_some());
     living.map(|event| bare(event.id, key, at)).collect()
@@ -65,8 +65,8 @@ fn tombstone(id: EventId, kept: &NewEvent, key: &InstallationKey, at: Timestamp)
     Tombstone { event: id, body: key.tombstone(&tombstone_text(&kept.content)), sentences: hashes, at }
 }
 
-/// Returns the words of a text in small letters, runs of letters and digits, and those without accents behind them: a name or a
-/// value may stand in a row as either.
+/// Returns the words of a text in lower case, runs of letters and digits, followed by their forms without accents: a name or a
+/// value may be stored as either.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let runs = |text: &str| -> Vec<String> {
         let runs = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -75,7 +75,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     runs(text).into_iter().chain(folded(text).map(|text| runs(&text)).into_iter().flatten())
 }
 
-/// Returns a text without accents in small letters, if that is another text than the one in small letters.
+/// Returns a text in lower case without accents, if that differs from its lower case.
 pub fn folded(text: &str) -> Option<String> {
     (!text.is_ascii()).then(|| fold(text)).filter(|folded| *folded != text.to_lowercase())
 }
@@ -100,22 +100,22 @@ fn blanked(text: &str) -> String {
     blank
 }
 
-/// Texts that are being erased, held against what was copied out of them.
+/// The texts of an erase, for finding copies of them.
 #[derive(Debug, Default)]
 pub struct Erasing {
-    /// As they are written: what must be in no byte afterwards.
+    /// As written: these must not remain in any byte.
     texts: Vec<String>,
-    /// As tombstones compare them.
+    /// In the form that tombstones compare.
     bodies: Vec<String>,
     sentences: HashSet<String>,
     words: BTreeSet<String>,
-    /// What it is called, as tombstones compare it, with a blank on either side.
+    /// Names of erased entities, in the form that tombstones compare, with a blank on either side.
     names: Vec<String>,
 }
 
 impl Erasing {
-    /// Collects the bodies, captions and longer sentences of living events, each with its accents and without; texts of fewer than
-    /// `telling` bytes are left out, because they are others' too.
+    /// Collects the bodies, captions and longer sentences of events, each with its accents and without; texts of fewer than
+    /// `telling` bytes are left out, because other events have them too.
     pub fn of(events: &[Event], telling: usize) -> Self {
         let mut erasing = Self::default();
         let mut texts = BTreeSet::new();
@@ -140,8 +140,8 @@ impl Erasing {
         erasing
     }
 
-    /// Adds what somebody or something is called of whom all goes; a name of fewer than `telling` bytes is looked for in what was
-    /// copied, and in no bytes.
+    /// Adds the names of erased entities; a name of fewer than `telling` bytes is searched for in copies only, and not in raw
+    /// bytes.
     #[must_use]
     pub fn with_names(mut self, names: &[String], telling: usize) -> Self {
         self.names.extend(names.iter().map(|name| blanked(name)).filter(|name| !name.trim().is_empty()));
@@ -151,22 +151,22 @@ impl Erasing {
         self
     }
 
-    /// Returns the texts that must be in no byte afterwards, ascending.
+    /// Returns the texts that must not remain in any byte, ascending.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// Whether a text is what somebody or something is called of whom all goes.
+    /// Whether a text is the name of an erased entity.
     pub fn is_name(&self, text: &str) -> bool {
         !self.names.is_empty() && self.names.contains(&blanked(text))
     }
 
-    /// Returns their longer words in small letters, ascending: what a name, a value or a quotation can leave behind.
+    /// Returns their longer words in lower case, ascending: possible remains in a name, a value or a quotation.
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.words.iter()
     }
 
-    /// Whether a text holds one of these bodies, one of their longer sentences, or a name as whole words.
+    /// Whether a text contains one of these bodies, one of their longer sentences, or a name as whole words.
     pub fn is_in(&self, text: &str) -> bool {
         let blank = if self.names.is_empty() { String::new() } else { blanked(text) };
         if self.names.iter().any(|name| blank.contains(name.as_str())) {
@@ -181,16 +181,16 @@ impl Erasing {
 /// All tombstones of a space, by hash.
 #[derive(Debug, Default)]
 pub(crate) struct Graves {
-    /// When the text of a hash was last erased.
+    /// Time of the last erase of a hash.
     by_hash: HashMap<TombstoneHash, Timestamp>,
 }
 
-/// What is left of a text that comes in.
+/// Result of checking an incoming text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// All of it, or what is left of it.
+    /// It may be stored, perhaps without some sentences.
     Free,
-    /// Nothing.
+    /// It must not be stored.
     Blocked,
 }
 
@@ -206,9 +206,9 @@ impl Graves {
         Self { by_hash }
     }
 
-    /// Cuts erased sentences out of an event; an event that is erased as a whole, or of which nothing is left, is blocked.
+    /// Removes erased sentences from an event; an event that is erased as a whole, or that has no text left, is blocked.
     ///
-    /// The user's own later words pass.
+    /// Later words of the user pass.
     pub(crate) fn pass(&self, event: &mut NewEvent, key: &InstallationKey) -> Passage {
         if self.by_hash.is_empty() {
             return Passage::Free;

@@ -1,4 +1,4 @@
-//! Reads logs of other programs and our own export, line by line, in bounded memory.
+//! Importers for logs of other programs and for our own export, line by line in bounded memory.
 
 use std::ops::Range;
 
@@ -32,35 +32,35 @@ pub use detect::{DETECT_BYTES, detect};
 pub use position::Position;
 pub use reader::Importer;
 
-/// Set on an event whose source gave no time.
+/// Flag on an event whose source gave no time.
 pub(crate) const TIME_INFERRED: &str = "time_inferred";
-/// What a file holds.
+/// A file format.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Look at the first lines and at the name.
+    /// Detect the format from the first lines and the name.
     Auto,
     /// Our own export: exact records with their ids.
     Mnemal,
-    /// One event a line: `{id, conv, session, ts, speaker, text, caption?}`.
+    /// One event per line: `{id, conv, session, ts, speaker, text, caption?}`.
     Neutral,
-    /// Messages `{role, content, …}`, one a line, or `{"messages": […]}`, one conversation a line.
+    /// Messages `{role, content, …}`, one per line, or `{"messages": […]}`, one conversation per line.
     OpenAi,
     /// A transcript of Claude Code.
     ClaudeCode,
-    /// `conversations.json` of an account export of ChatGPT: the branch that is shown of each conversation.
+    /// `conversations.json` of a ChatGPT account export: the visible branch of each conversation.
     ChatGpt,
-    /// `conversations.json`, `projects.json` or `memories.json` of an account export of Claude.
+    /// `conversations.json`, `projects.json` or `memories.json` of a Claude account export.
     Claude,
     /// `memory.jsonl` of the official memory server of the Model Context Protocol.
     McpMemory,
-    /// Memories of Mem0: a list, `{"results": […]}`, or one a line.
+    /// Memories of Mem0: a list, `{"results": […]}`, or one per line.
     Mem0,
-    /// An agent's `MEMORY.md`, its daily notes `YYYY-MM-DD.md`, or sessions as messages, one a line.
+    /// An agent's `MEMORY.md`, its daily notes `YYYY-MM-DD.md`, or sessions as messages, one per line.
     MemoryMd,
     /// A note of Obsidian or basic-memory.
     Obsidian,
-    /// A memory of RockBot, one a file.
+    /// A memory of RockBot, one per file.
     RockBot,
     /// A chat history of LangChain: a list of messages `{type, data}`.
     LangChain,
@@ -68,22 +68,22 @@ pub enum Format {
     Codex,
     /// A session file of Gemini CLI, `session-*.json` or `session-*.jsonl`.
     GeminiCli,
-    /// `My Activity.json` or `MyActivity.html` of the app of Gemini, from Google Takeout.
+    /// `My Activity.json` or `MyActivity.html` of the Gemini app, from Google Takeout.
     GeminiTakeout,
     /// An export of claude-mem.
     ClaudeMem,
     /// An agent file of Letta, `.af`.
     Letta,
-    /// A graph of Zep or Graphiti as JSON: episodes, entities, facts.
+    /// A Zep or Graphiti graph as JSON: episodes, entities, facts.
     Zep,
-    /// A file of records of COGX, the exchange format of Cognee.
+    /// A record file in COGX, the exchange format of Cognee.
     Cogx,
-    /// A document of a transfer archive of Hindsight, or a list of its memories.
+    /// A document of a Hindsight transfer archive, or a list of its memories.
     Hindsight,
 }
 
 impl Format {
-    /// All formats that a file can have.
+    /// All formats but `Auto`.
     pub const ALL: [Self; 20] = [
         Self::Mnemal,
         Self::Neutral,
@@ -140,61 +140,61 @@ impl Format {
     }
 }
 
-/// Whether the owner of the file vouches for the words of its human speakers.
+/// Whether the owner of the file confirms the words of its human speakers as the owner's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnHistory {
-    /// They become the user's own words (`user_confirmed`), and so does what the files of his agent remember.
+    /// They become the user's own words (`user_confirmed`), and so do the memory files of the owner's agent.
     Yes,
     /// They are external evidence like everything else in the file (`import`).
     No,
-    /// Nobody has said: words of people are external evidence, and what the files of one's own agent remember (`MEMORY.md`, daily
-    /// notes, memories of RockBot) is that agent's.
+    /// Not stated: human words are external evidence, and the memory files of one's own agent (`MEMORY.md`, daily notes,
+    /// RockBot memories) count as that agent's.
     Unsaid,
-    /// The file is written by the host while its user talks: the user's words are its own (`user_direct`), the agent's are
-    /// the agent's, and what tools answer comes from outside.
+    /// The host writes the file during the conversation: user turns are the user's (`user_direct`), agent turns are the
+    /// agent's, and tool results are external.
     Captured,
 }
 
-/// Whether a broken line ends the import.
+/// Whether an unreadable line ends the import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lenient {
     /// It is skipped and reported.
     Yes,
-    /// It ends the import with an error; nothing behind it is read.
+    /// It ends the import with an error; nothing after it is read.
     No,
 }
 
-/// How a file is read.
+/// Options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The file's name: helps to tell the format, and tells messages without an id of their own from those of another file.
+    /// The file's name: used for format detection, and to distinguish messages without ids from those of other files.
     pub source: String,
-    /// Whether the owner vouches for the human speakers.
+    /// Whether the owner confirms the human speakers' words.
     pub origin: OwnHistory,
-    /// Whether broken lines are skipped.
+    /// Whether unreadable lines are skipped.
     pub lenient: Lenient,
     /// Only events of this `conv` of the neutral layout.
     pub conv: Within<String>,
-    /// Only events of these roles; the others still link what they stand between.
+    /// Only events with these roles; the others still link their neighbors.
     pub roles: Within<Vec<Role>>,
-    /// One conversation for all events, in place of those of the file.
+    /// One conversation for all events, instead of those of the file.
     pub session: Option<SessionId>,
-    /// Where the conversations took place, in place of the format's name.
+    /// The channel, instead of the format's name.
     pub channel: Option<ChannelId>,
-    /// Whose events they are.
+    /// The user of the events.
     pub user: Option<UserId>,
-    /// Which agent's events they are.
+    /// The agent of the events.
     pub agent: Option<AgentId>,
-    /// The zone of times that have none of their own.
+    /// The zone of times without one.
     pub zone: Zone,
-    /// The time of the import, for events of conversations without any time.
+    /// The time of the import, for conversations without any time.
     pub now: Timestamp,
-    /// Lines up to here gave their events earlier: they are read for threads and times only. 0 for none.
+    /// Lines up to here were imported earlier: they are read for threads and times only. 0 for none.
     pub after_line: u64,
 }
 
 impl ImportOptions {
-    /// Returns options for external evidence, read strictly, in UTC.
+    /// Returns options for external evidence, strict reading, and UTC.
     pub fn new(source: impl Into<String>, now: Timestamp) -> Self {
         Self {
             source: source.into(),
@@ -213,15 +213,15 @@ impl ImportOptions {
     }
 }
 
-/// Why a line, or a part of one, gave no event.
+/// The reason why a line, or a part of one, gave no event.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It could not be understood.
+    /// It could not be parsed.
     Broken(String),
     /// It is longer than this many bytes.
     TooLong(usize),
-    /// It was understood, and is not memory: instructions of the host, echoes of commands, thoughts, pictures.
+    /// It was parsed, and is not memory: host instructions, command echoes, reasoning, pictures.
     NotMemory(&'static str),
 }
 
@@ -240,32 +240,32 @@ impl std::fmt::Display for Why {
 pub struct Skipped {
     /// Its number, from 1; of a JSON document the number of the record.
     pub line: u64,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
 impl Skipped {
-    /// Whether it could not be understood, and is not only no memory.
+    /// Whether it could not be parsed, as opposed to being no memory.
     pub fn is_broken(&self) -> bool {
         !matches!(self.why, Why::NotMemory(_))
     }
 }
 
-/// Some lines of a file, or records of a JSON document.
+/// A batch of lines of a file, or of records of a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportBatch {
-    /// Events of a foreign format, in the order of the file; their keys must not be changed, because their ids follow
-    /// from them. Give the batch to [`EventLog::take`](crate::EventLog::take).
+    /// Events of a foreign format, in file order; their keys must not be changed, because their ids are derived from them. Pass
+    /// the batch to [`EventLog::take`](crate::EventLog::take).
     pub events: Vec<NewEvent>,
-    /// Records of our own export, in place of `events`.
+    /// Records of our own export, instead of `events`.
     pub exact: Option<Exact>,
-    /// Events of earlier batches, or of an earlier reading of the file, that their person took back since: he went on from before
-    /// them.
+    /// Events of earlier batches, or of an earlier import of the file, that the user withdrew since by continuing from an
+    /// earlier message.
     pub withdrawn: Vec<EventId>,
-    /// The lines they stand in, from 1, without the last; the next batch goes on there.
+    /// Their line range, from 1, end exclusive; the next batch starts there.
     pub lines: Range<u64>,
     /// Lines among them that gave no event.
     pub skipped: Vec<Skipped>,
-    /// Bytes of the file that are done; an unfinished last line is not.
+    /// Bytes of the file that are done; an incomplete last line is excluded.
     pub bytes_read: u64,
 }

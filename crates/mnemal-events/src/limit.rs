@@ -1,26 +1,27 @@
-//! Limits of what may enter: sizes of an event and of a batch. A breach is `Invalid`, and nothing is written.
+//! Size limits of an event and of a batch. A violation is `Invalid`, and nothing is written.
 
 use mnemal_core::{
     BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_NAMED,
     MOST_PARTS, MOST_STEPS, Metadata, NewEvent, Operation, Result,
 };
 
-/// Most bytes of one event's text. Source: RELIABILITY 12, event body 256 KiB.
+/// Most bytes of one event's text. Source: own choice; longer texts are split at import and ingest.
 pub const LONGEST_CONTENT: usize = 256 * 1024;
-/// Most bytes of one event's metadata, keys and values together. Source: RELIABILITY 12, 16 KiB.
+/// Most bytes of one event's metadata, keys and values together. Source: own choice.
 pub const LONGEST_METADATA: usize = 16 * 1024;
-/// Bytes of a text that recall can find; the rest is stored. Source: RELIABILITY 12, 32 KiB.
+/// Indexed bytes of a text; the rest is stored but not searchable. Source: own choice.
 pub const LONGEST_INDEXED: usize = 32 * 1024;
-/// Most events in one call. Source: RELIABILITY 12, batch of 1,000 events.
+/// Most events in one call. Source: own choice.
 pub const LARGEST_BATCH: usize = 1_000;
-/// Most bytes in one call, texts and metadata together. Source: RELIABILITY 12, batch of 8 MiB.
+/// Most bytes in one call, texts and metadata together. Source: own choice.
 pub const LONGEST_BATCH: usize = 8 * 1024 * 1024;
-/// Most bytes of an idempotency key. Source: RELIABILITY 12, 200 bytes.
+/// Most bytes of an idempotency key. Source: own choice.
 pub const LONGEST_KEY: usize = 200;
-/// Most tags of a note. Source: RELIABILITY 12, 64.
+/// Most tags of a note. Source: own choice.
 pub const MOST_TAGS: usize = 64;
 
-/// Most notes that an operation names, and that it was shown. Source: RB-55, up to 1,000 live memories.
+/// Most notes that an operation names, and most in its input. Source: RockBot consolidates up to 1,000 memories at once
+/// (RB-55).
 const MOST_SHOWN: usize = 1_000;
 /// Most bytes of the reason of an operation. Source: own default; one sentence.
 const LONGEST_BECAUSE: usize = 500;
@@ -28,7 +29,7 @@ const LONGEST_BECAUSE: usize = 500;
 const LONGEST_ZONE: usize = 256;
 const DAY_SECONDS: i32 = 86_400;
 
-/// Checks a batch; `largest` is what the store takes at once.
+/// Checks a batch; `largest` is the store's own limit.
 pub(crate) fn check(events: &[NewEvent], largest: usize) -> Result<()> {
     let most = LARGEST_BATCH.min(largest);
     if events.len() > most {

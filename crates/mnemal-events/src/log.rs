@@ -1,4 +1,4 @@
-//! The log as one object: what enters goes through the pipeline, what is there is read in several orders.
+//! The event log: the ingest pipeline and its read methods.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,35 +39,36 @@ pub use thread::Thread;
 use arrive::Draft;
 use pace::Pace;
 
-/// What a log is put together from.
+/// The parts of a log.
 #[derive(Debug)]
 pub struct EventLogParts {
-    /// Where events live.
+    /// The event store.
     pub store: Arc<dyn EventStore>,
-    /// The mark of the same space: tells when tombstones must be read again. Without it they are read at every append.
+    /// The index of the same space, whose mark shows when tombstones must be reloaded. Without it they are read at every
+    /// append.
     pub marks: Slot<dyn IndexStore>,
-    /// What makes events findable.
+    /// The indexer.
     pub indexer: Slot<dyn Indexer>,
-    /// What sessions were shown; without it nothing is known as an echo.
+    /// The receipts, for echo detection; without them no text is marked as an echo.
     pub receipts: Slot<dyn ReceiptStore>,
-    /// The time of arrival.
+    /// The clock for arrival times.
     pub clock: Arc<dyn Clock>,
-    /// The ids of new events.
+    /// The id source for new events.
     pub ids: Arc<dyn IdSource>,
-    /// Keys fingerprints, tombstones and hashes of bodies.
+    /// The key for fingerprints, tombstones and body hashes.
     pub key: InstallationKey,
-    /// What is kept out.
+    /// The settings.
     pub settings: LogSettings,
 }
 
-/// What is kept out of the log.
+/// Settings for secrets, private passages and quotas.
 #[derive(Clone, Debug)]
 pub struct LogSettings {
-    /// The rules for secrets, with their modes.
+    /// The secret rules, with their modes.
     pub secrets: Arc<SecretRules>,
-    /// The tag whose content is never stored, `private` unless the operator says otherwise.
+    /// The tag of private passages, `private` by default.
     pub private_tag: String,
-    /// How much a conversation stores in an hour before the next is held back.
+    /// The ingest quota of a conversation and hour.
     pub hourly: HourlyLimits,
 }
 
@@ -78,10 +79,10 @@ impl Default for LogSettings {
     }
 }
 
-/// What is erased, with the forget generation at which it was read.
+/// The tombstones, with the forget generation at which they were read.
 type Buried = Option<(u64, Arc<Graves>)>;
 
-/// The log of one space; clones share what they know.
+/// The log of one space; clones share their caches.
 #[derive(Clone, Debug)]
 pub struct EventLog {
     parts: Arc<EventLogParts>,
@@ -89,42 +90,42 @@ pub struct EventLog {
     shown: Arc<Shown>,
     graves: Arc<Mutex<Buried>>,
     pace: Arc<Pace>,
-    /// Whether the limits of the hour hold.
+    /// Whether the hourly quota applies.
     is_limited: bool,
     /// Logs of other spaces, whose events a session may have been shown.
     elsewhere: Vec<Arc<dyn EventStore>>,
 }
 
-/// How safe an acknowledged event is.
+/// The durability of an acknowledged event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// It survives a power cut.
     Disk,
-    /// It survives as long as the process, or the machine, runs.
+    /// It survives the end of the process, or of the machine's uptime, at most.
     Process,
     /// It was dropped: memory is switched off.
     Dropped,
 }
 
-/// What became of an event that was stored.
+/// The acknowledgment of a stored event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Its id; of the first one when the call is a repetition.
+    /// Its id; that of the first call when this one is a retry.
     pub id: EventId,
     /// Its position.
     pub seq: Seq,
-    /// How safe it is.
+    /// Its durability.
     pub durability: Durability,
     /// Whether the idempotency key was known and nothing was written.
     pub duplicate: bool,
     /// Secrets that were replaced in it.
     pub redactions: u32,
-    /// The rule that holds it back from recall and contexts.
+    /// The rule that quarantined it.
     pub quarantined: Option<RuleId>,
 }
 
 impl EventLog {
-    /// Puts a log together. Costs nothing: neither store nor rules are touched.
+    /// Makes a log from its parts. Costs nothing: neither store nor rules are touched.
     pub fn new(parts: EventLogParts) -> Self {
         let cleaner = Arc::new(Cleaner::new(parts.settings.clone(), parts.key.clone()));
         let (shown, graves, pace) = (Arc::default(), Arc::default(), Arc::default());
@@ -132,41 +133,41 @@ impl EventLog {
         Self { parts: Arc::new(parts), cleaner, shown, graves, pace, is_limited, elsewhere }
     }
 
-    /// Returns the same log, which holds nothing back because much came within an hour: for what an application keeps in a
-    /// store of its own.
+    /// Returns the same log without the hourly quota: for data that an application keeps in its own store.
     #[must_use]
     pub fn without_hourly_limits(&self) -> Self {
         Self { is_limited: false, ..self.clone() }
     }
 
-    /// Returns the same log, which looks for what sessions were shown in these logs of other spaces too. They are read
-    /// for that alone; one that does not answer has shown nothing.
+    /// Returns the same log, with echo detection for events of other spaces too. Those logs are read for nothing else; one that
+    /// does not answer is skipped.
     #[must_use]
     pub fn with_elsewhere(&self, elsewhere: Vec<Arc<dyn EventStore>>) -> Self {
         Self { elsewhere, ..self.clone() }
     }
 
-    /// Returns a text as it may leave the process: without our own blocks and private parts, with placeholders for secrets.
+    /// Returns a text that may leave the process: without injected blocks and private passages, and with placeholders for
+    /// secrets.
     ///
     /// # Errors
-    /// `Invalid` for a secret whose rule blocks.
+    /// `Invalid` for a secret whose rule is in mode `block`.
     pub fn outgoing(&self, text: &str) -> Result<String> {
         let mut text = text.to_owned();
         self.cleaner.clean_text("a text for a model", &mut text)?;
         Ok(text)
     }
 
-    /// Stores what happened, all or none, and answers in the order of the call.
+    /// Stores events, all or none, and answers in the order of the call.
     ///
-    /// Before anything is written our own blocks and private parts are cut, secrets are replaced, erased sentences are
-    /// cut unless the user says them again, what is below level user is screened, what the session was shown is marked as
-    /// echo, and what is more than a session may store in an hour is held back. An event of which no text is left is not stored, which is no error.
-    /// When it returns, the events can be recalled; a gap of layer `lexical` says that they cannot.
-    /// A dropped future leaves open whether the events were written: call again with the same idempotency keys.
+    /// The pipeline removes injected blocks and private passages, replaces secrets, removes erased sentences unless the user
+    /// repeats them, screens everything below level user, marks echoes of what the session was shown, and quarantines what
+    /// exceeds the hourly quota. An event without remaining text is not stored, which is no error. After the return the events
+    /// can be recalled; a gap of layer `lexical` says that they cannot. A dropped future leaves open whether the events were
+    /// written: call again with the same idempotency keys.
     ///
     /// # Errors
-    /// `Invalid` for a breach of a limit, a name that holds a secret, a secret whose rule blocks, or an unknown parent;
-    /// `Conflict` for a known idempotency key with another body; `Unavailable` when the store does not answer.
+    /// `Invalid` for a violated limit, a name that holds a secret, a secret whose rule is in mode `block`, or an unknown
+    /// parent; `Conflict` for a known idempotency key with another body; `Unavailable` when the store does not answer.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, LeftOut>>>> {
         let mut gaps = Gaps::default();
         let drafts = self.drafts(events, &mut gaps).await?;
@@ -174,10 +175,10 @@ impl EventLog {
         Ok(gaps.attach(acks))
     }
 
-    /// Does the same as [`append`](Self::append), but an event of which no text is left is an error, and then none is stored.
+    /// Does the same as [`append`](Self::append), but an event without remaining text is an error, and then none is stored.
     ///
     /// # Errors
-    /// As [`append`](Self::append); `Invalid` for such an event, with its place where there are several.
+    /// As [`append`](Self::append); `Invalid` for such an event, with its position in a batch of several.
     pub async fn append_whole(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
         let several = events.len() > 1;
         let left = |(place, why): (usize, LeftOut)| {
@@ -196,13 +197,13 @@ impl EventLog {
         Ok(gaps.attach(acks))
     }
 
-    /// Prepares events as they will be stored.
+    /// Prepares events for storage.
     async fn drafts(&self, events: Vec<NewEvent>, gaps: &mut Gaps) -> Result<Vec<Result<Draft, LeftOut>>> {
         limit::check(&events, self.parts.store.capabilities().largest_batch)?;
         self.arrive(events, gaps).await
     }
 
-    /// Stores what is prepared, and holds back what is more than a session may store.
+    /// Stores prepared events, and quarantines the excess over the quota.
     async fn stored(
         &self,
         mut drafts: Vec<Result<Draft, LeftOut>>,
@@ -214,7 +215,7 @@ impl EventLog {
         Ok(acks)
     }
 
-    /// Indexes and writes what is left of a batch; `id_of` gives the ids that are not made here.
+    /// Indexes and writes the remaining events of a batch; `id_of` gives ids that are already known.
     async fn store(
         &self,
         drafts: Vec<Result<Draft, LeftOut>>,
@@ -265,7 +266,7 @@ impl EventLog {
             .collect()
     }
 
-    /// Makes index entries; text behind the limit is hidden from the indexer for that long.
+    /// Makes index entries; text beyond the index limit is hidden from the indexer.
     async fn index(&self, events: &mut [NewEvent], gaps: &mut Gaps) -> Vec<Option<IndexEntry>> {
         if events.is_empty() {
             return Vec::new();
@@ -297,7 +298,7 @@ impl EventLog {
         vec![None; events.len()]
     }
 
-    /// Returns the keyed hash of what makes two calls the same call: everything but times, ids, parent and origin.
+    /// Returns the keyed hash that identifies a call: everything but times, ids, parent and origin.
     fn body_hash(&self, event: &NewEvent) -> Result<[u8; 32]> {
         let kind = crate::export::kind_bytes(&event.kind)?;
         let mut parts: Vec<&[u8]> = vec![
@@ -317,7 +318,7 @@ impl EventLog {
         if self.parts.store.capabilities().durable { Durability::Disk } else { Durability::Process }
     }
 
-    /// Returns the tombstones of the space, read again only when something was forgotten since.
+    /// Returns the tombstones of the space, reloaded only after a forget.
     async fn graves(&self) -> Result<Arc<Graves>> {
         let mark = match self.parts.marks.part() {
             Ok(marks) => Some(marks.mark().await?.forgets),
@@ -336,7 +337,7 @@ impl EventLog {
         Ok(graves)
     }
 
-    /// Takes over tombstones of another installation or of an older copy, so that what they erased does not come in.
+    /// Adopts tombstones of another installation or of an older copy, so that erased texts are not imported.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -346,7 +347,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Returns an event, erased ones without their body.
+    /// Returns an event; an erased one without its body.
     ///
     /// # Errors
     /// `NotFound` for an unknown id.
@@ -355,7 +356,7 @@ impl EventLog {
         events.pop().ok_or_else(|| Error::not_found(format!("no event {id}")))
     }
 
-    /// Returns up to `limit` events behind `after` that pass the filter, by position, oldest first.
+    /// Returns up to `limit` events after `after` that pass the filter, by position, oldest first.
     ///
     /// # Errors
     /// As [`EventStore::scan`].
@@ -363,7 +364,7 @@ impl EventLog {
         self.parts.store.scan(filter, after, limit).await
     }
 
-    /// Returns the newest `limit` events that pass the filter, oldest of them first, ready for replay.
+    /// Returns the newest `limit` events that pass the filter, in chronological order for a replay.
     ///
     /// # Errors
     /// As [`EventStore::latest`].
@@ -373,7 +374,7 @@ impl EventLog {
         Ok(events)
     }
 
-    /// Returns the newest `limit` conversations with living events, newest first.
+    /// Returns the newest `limit` conversations with remaining events, newest first.
     ///
     /// # Errors
     /// As [`EventStore::sessions`].

@@ -1,4 +1,4 @@
-//! What was said just now in other conversations, offered to the context.
+//! Context source: recent turns of other conversations.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -13,21 +13,22 @@ use mnemal_core::{
 use mnemal_extract::{foreign_remark, own_part, speaker_voice};
 use mnemal_text::fold;
 
-/// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
+/// Number of turns offered. Source: the recent-events limit of an earlier design (BA-36); twenty hold no more of the evidence
+/// (ADR 139).
 pub const RECENT_TURNS: usize = 10;
-/// Newest turns of people among which other voices are looked for. Source: own choice; who shares a memory speaks now and then.
+/// Newest human turns that are searched for other speakers. Source: own choice; those who share a memory speak now and then.
 const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
-/// Conversations that are looked at when the newest turns are all of the asking one. Source: own choice.
+/// Conversations that are searched when the newest turns are all from the asking one. Source: own choice.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
-/// How many times as many turns as are offered are looked at before conversations are. Source: own choice; the asking one has
-/// said some of the newest.
+/// Multiple of the offered turns that is searched before other conversations are. Source: own choice; the asking conversation
+/// has some of the newest.
 const LOOKED_AT: usize = 4;
 
 /// Offers the newest turns of other conversations, newest first.
 ///
-/// Where several people speak, what somebody else than the owner said is evidence of others and no order.
-/// Turns of the asking conversation are never offered: they stand in its window already.
-/// Lines carry their time, so that they can be rendered oldest first after the newest were picked.
+/// With several speakers, a turn of anyone but the owner is external evidence and no instruction. Turns of the asking
+/// conversation are never offered: they are in its window already. Lines carry their time, so that they can be rendered oldest
+/// first after the newest were picked.
 #[derive(Clone, Debug)]
 pub struct RecentSource {
     store: Arc<dyn EventStore>,
@@ -36,15 +37,15 @@ pub struct RecentSource {
     found: Arc<Mutex<Option<Found>>>,
 }
 
-/// What others said before a conversation filled the end of the log. To find that takes a look at every conversation, and a
-/// conversation that goes on for long asks again with each of its turns.
+/// Cached result for a conversation whose own turns fill the end of the log. Finding turns of others then requires a search of
+/// every conversation, and a long conversation would repeat it with each of its turns.
 #[derive(Clone, Debug)]
 struct Found {
-    /// For whom.
+    /// The asking conversation.
     of: Asker,
-    /// Up to which event.
+    /// The last event considered.
     up_to: Seq,
-    /// Which turns, newest first.
+    /// The turns, newest first.
     turns: Vec<EventId>,
 }
 
@@ -54,22 +55,22 @@ impl RecentSource {
         Self { store, most: RECENT_TURNS, owner: BTreeSet::new(), found: Arc::default() }
     }
 
-    /// Sets how many turns are offered.
+    /// Sets the number of offered turns.
     #[must_use]
     pub fn with_most(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// Says under which names the owner speaks, beside none and labels as `user`.
+    /// Sets the owner's names, in addition to unnamed turns and labels such as `user`.
     #[must_use]
     pub fn of_owner<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.owner = names.into_iter().map(|name| fold(name.as_ref())).collect();
         self
     }
 
-    /// Returns the voices among some turns that are not the owner's. One person who alone speaks, always by name, is the owner where
-    /// nobody said who that is.
+    /// Returns the speakers among some turns that are not the owner. A single named speaker counts as the owner, unless the
+    /// owner's name is set.
     async fn others(&self, turns: &[Event]) -> Result<BTreeSet<String>> {
         let named = |turns: &[Event]| -> BTreeSet<Voice> { turns.iter().filter_map(voice).collect() };
         let others = |voices: BTreeSet<Voice>| -> BTreeSet<String> {
@@ -111,8 +112,7 @@ impl RecentSource {
         Ok(Vec::new())
     }
 
-    /// Returns the turns of others that were found before, as far as they are still there; `None` where that is not known up to
-    /// the events that were looked at now.
+    /// Returns cached turns of others that still exist; `None` if the cache does not reach up to the events considered now.
     async fn known(
         &self,
         request: &ContextRequest,
@@ -143,7 +143,7 @@ impl RecentSource {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// The way round a conversation that fills the end of the log.
+    /// The search across conversations, when the asking one fills the end of the log.
     async fn turns_by_session(&self, request: &ContextRequest, filter: &EventFilter) -> Result<Vec<Event>> {
         let Some(limit) = NonZeroUsize::new(self.most) else { return Ok(Vec::new()) };
         let mut turns = Vec::new();
@@ -159,7 +159,7 @@ impl RecentSource {
     }
 }
 
-/// The conversation that asks, and whose turns it is told.
+/// The asking conversation with its filters.
 type Asker = (SessionId, Within<UserId>, Within<AgentId>);
 
 fn asker(request: &ContextRequest) -> Asker {
@@ -207,17 +207,17 @@ fn retain_others(turns: &mut Vec<Event>, request: &ContextRequest) {
     });
 }
 
-/// By which name one of the people of a memory speaks; `None` inside for the one without a name.
+/// A speaker of a memory; `None` inside for an unnamed one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Voice(Option<String>);
 
-/// Returns who of the people of a memory speaks.
+/// Returns the speaker of an event.
 fn voice(event: &Event) -> Option<Voice> {
     let kept = event.kept().filter(|_| event.role == Role::User && event.level == Level::User)?;
     Some(Voice(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str))))
 }
 
-/// Returns a turn as its speaker said it: what he pasted is left out, and a turn in which he says nothing himself is none.
+/// Returns a turn in its speaker's own words: pasted text is removed, and a turn without own words is `None`.
 fn turn(event: &Event) -> Option<Fragment> {
     let kept = event.kept().filter(|kept| !kept.content.trim().is_empty())?;
     let span = match foreign_remark(kept) {

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use mnemal_core::{Clock, Cursor, Event, EventFilter, EventStore, Gap, GapCause, Projector, Result};
 
-/// Events that a projector consumes in one step. Source: DECISIONS 6, steps of at most 5 ms.
+/// Events that a projector consumes in one step. Source: own choice; a step shall block the runtime for at most 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
-/// Steps without progress after which another process is left to do the work. Source: own choice.
+/// Steps without progress after which the work is left to another process. Source: own choice.
 const PATIENCE: u32 = 3;
 
-/// Reads the log from a cursor on.
+/// Reads the log from a cursor.
 ///
-/// The reader keeps the cursor and nothing else: whoever stores what it made of the events stores the cursor with it.
+/// It keeps only the cursor: the caller stores results and cursor together.
 #[derive(Debug)]
 pub struct Consumer {
-    /// Who reads, for messages.
+    /// Name of the consumer, for messages.
     pub name: String,
-    /// The last position that was consumed.
+    /// The last consumed position.
     pub cursor: Cursor,
 }
 
 impl Consumer {
-    /// Returns the next events that pass the filter, oldest first, and moves the cursor behind them; empty at the head.
+    /// Returns the next events that pass the filter, oldest first, and advances the cursor; empty at the head.
     ///
     /// # Errors
     /// As [`EventStore::scan`]; then the cursor stays, and the next call reads the same events.

@@ -1,4 +1,4 @@
-//! Claims that no rule of this crate read, held against the same gates.
+//! Admission of claims from outside the rules (a model, a host), checked against the same gates.
 
 use mnemal_core::{ExtractedFact, Object, Subject, Utterance};
 use mnemal_text::sentences;
@@ -11,11 +11,11 @@ use crate::language::{Pack, language};
 use crate::names::{clean_name, mentions};
 use crate::predicate;
 
-/// Lets a claim of another engine pass that says what the words of its span plainly say, with the whole sentence, the name as
-/// names are taken in, and the key that a rule would have given its value.
+/// Admits a claim from outside the rules if the words of its span plainly state it. Returns it with the whole sentence, the
+/// normalized name, and the object key that a rule would have produced.
 ///
 /// # Errors
-/// Why it is none: nobody vouches for the event, or the sentence asks, denies, wishes, reports, plays or quotes.
+/// The reason for a refusal: an untrusted event, or a sentence that asks, denies, wishes, reports, plays or quotes.
 pub fn admit(utterance: &Utterance<'_>, claim: ExtractedFact) -> Result<ExtractedFact, &'static str> {
     let said = utterance.event.kept().ok_or("erased")?;
     if let Some(why) = not_eligible(utterance.event, said) {

@@ -1,5 +1,4 @@
-//! The words with which questions ask for facts: one table of all languages, because a question may be put in another one than
-//! its answer was said in.
+//! Question words for facts: one table for all languages, because a question may be in another language than its answer.
 
 use std::sync::OnceLock;
 
@@ -8,9 +7,9 @@ use mnemal_core::Result;
 use crate::predicate;
 use crate::section::PackFile;
 
-/// The section of the words beside which nothing further is asked.
+/// The section of words that need no further question word.
 const GENERAL: &str = "general";
-/// The packs that name roles.
+/// The packs with role names.
 const ROLES: [&str; 6] = [
     include_str!("../packs/en/claims.toml"),
     include_str!("../packs/de/claims.toml"),
@@ -20,19 +19,19 @@ const ROLES: [&str; 6] = [
     include_str!("../packs/zh/claims.toml"),
 ];
 
-/// The words with which questions ask for facts, in every language.
+/// Question words for facts, in every language.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct QuestionWords {
-    /// A word, and the name of the predicate that it asks for.
+    /// A word, and the predicate that it asks for.
     pub predicates: Vec<(String, &'static str)>,
-    /// A word of one language for a role, and the role as facts name it: `hermana` and `sister`.
+    /// A role word of one language, and the role's name in facts: `hermana` and `sister`.
     pub roles: Vec<(String, String)>,
-    /// Words beside which nothing further is asked: `now`, `called`.
+    /// Words that need no further question word: `now`, `called`.
     pub general: Vec<String>,
 }
 
-/// Returns the words with which questions ask for facts, read once.
+/// Returns the question words for facts, loaded once.
 pub fn question_words() -> &'static QuestionWords {
     static WORDS: OnceLock<QuestionWords> = OnceLock::new();
     WORDS.get_or_init(|| read().expect("the tables are read by a test"))
@@ -62,7 +61,7 @@ fn read() -> Result<QuestionWords> {
                 let (forms, role) = line.split_once('=').unwrap_or((line, line));
                 let role = role.trim();
                 let role = role.strip_suffix(" f").or_else(|| role.strip_suffix(" m")).unwrap_or(role);
-                // Of "hermana ?mayor|menor" the first word is the role, whatever may stand behind it.
+                // Of "hermana ?mayor|menor" the first word is the role, whatever may follow it.
                 let forms =
                     if forms.contains('?') { forms.split(' ').next().unwrap_or_default() } else { forms };
                 let single = forms.split('|').map(str::trim).filter(|form| !form.contains([' ', '_']));

@@ -1,4 +1,4 @@
-//! Whose words a turn holds: the gate in front of everything that learns.
+//! Authorship gate: which parts of a turn are the speaker's own words. Everything that learns reads only those.
 
 mod cache;
 mod code;
@@ -23,21 +23,21 @@ use mnemal_core::{EventKind, NewEvent, Remark, Span};
 use self::cache::{ForeignPart, foreign_parts};
 pub use self::rules::RuleSegmenter;
 
-/// Whose words they are.
+/// The author of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Author {
-    /// The one who sent the turn.
+    /// The sender of the turn.
     Speaker,
-    /// Somebody else, by name where one is given: a mail, a chat, a letter, a quotation.
+    /// Another person, with a name if one is given: a mail, a chat, a letter, a quotation.
     Other(Option<String>),
     /// A document or a page.
     Document,
-    /// A program: code, a log, a text in tags.
+    /// A program: code, a log, tagged text.
     Program,
-    /// Material to work on: a text to translate, correct or sum up, a part in a play, fiction, a sample, a riddle.
+    /// Material to work on: a text to translate, correct or summarize, role-play, fiction, a sample, a riddle.
     Material,
-    /// It cannot be told. The words are found again, and nothing is learnt of them.
+    /// Unclear. The words can be recalled, and nothing is learned from them.
     Unsure,
 }
 
@@ -54,7 +54,7 @@ impl Author {
         }
     }
 
-    /// Returns the name of somebody else, where it is known.
+    /// Returns the name of another person, if it is known.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Other(name) => name.as_deref(),
@@ -63,33 +63,33 @@ impl Author {
     }
 }
 
-/// A part of a turn, and whose words it is.
+/// A part of a turn with its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The bytes of the part.
+    /// Byte range of the part.
     pub span: Span,
-    /// Whose words they are.
+    /// The author.
     pub author: Author,
-    /// What shows it, in a few words for people.
+    /// The evidence, in a few words for people.
     pub reason: &'static str,
 }
 
-/// A turn with what is known of its speaker.
+/// A turn with the names of its speaker.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TurnText<'a> {
-    /// The words of the turn.
+    /// The text of the turn.
     pub text: &'a str,
     /// Names of the speaker.
     pub names: &'a [&'a str],
 }
 
-/// Says of each part of a turn whose words it is.
+/// Assigns an author to each part of a turn.
 pub trait Segmenter {
     /// Returns the parts of a message in order; together they cover it.
     fn segments(&self, passage: &TurnText<'_>) -> Vec<Segment>;
 }
 
-/// Returns what must be said of a turn whose words are not all its speaker's own, where somebody reads it again.
+/// Returns the remark for a turn with words by others, for its readers.
 pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
     let own = OwnWords::of_event(said);
     if own.is_whole() {
@@ -103,7 +103,7 @@ pub fn foreign_remark(said: &NewEvent) -> Option<Remark> {
     }
 }
 
-/// Returns the longest part of a turn in which its speaker speaks, with what is quoted within; `None` where no part is his.
+/// Returns the longest part of a turn in its speaker's own words, quotations inside included; `None` if there is none.
 pub fn own_part(said: &NewEvent) -> Option<Span> {
     let names: Vec<&str> = said.speaker.as_ref().map(mnemal_core::Speaker::as_str).into_iter().collect();
     let turn = TurnText { text: &said.content, names: &names };
@@ -126,20 +126,20 @@ pub fn own_part(said: &NewEvent) -> Option<Span> {
     Some(Span { start: u32::try_from(longest.start).ok()?, end: u32::try_from(longest.end).ok()? })
 }
 
-/// The words of a turn that are its speaker's own.
+/// The speaker's own words of a turn.
 ///
-/// All other words are white space of the same length, so that every place is a place of the turn. Whatever learns from a turn
-/// reads this and not the turn.
+/// All other words are white space of the same length, so that positions equal those of the turn. Everything that learns from a
+/// turn reads this instead of the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWords<'t>(Cow<'t, str>);
 
 impl<'t> OwnWords<'t> {
-    /// Returns the speaker's own words of a text, by rule, where nothing is known of the speaker.
+    /// Returns the speaker's own words of a text, by rule, without knowledge of the speaker.
     pub fn of_text(text: &'t str) -> Self {
         Self::by(&RuleSegmenter, text, &[])
     }
 
-    /// Returns the speaker's own words of an event. What agents, tools and documents say is all theirs.
+    /// Returns the speaker's own words of an event. Words of agents, tools and documents all count as their own.
     pub fn of_event(said: &'t NewEvent) -> Self {
         if !matches!(said.kind, EventKind::UserMessage) {
             return Self::whole(&said.content);
@@ -150,7 +150,7 @@ impl<'t> OwnWords<'t> {
         Self::without(&said.content, &foreign_parts(&said.content, &names))
     }
 
-    /// Returns the own words of a speaker who has these names, as a segmenter sees them.
+    /// Returns the own words of a speaker with these names, as a segmenter sees them.
     pub fn by(segmenter: &impl Segmenter, text: &'t str, names: &[&str]) -> Self {
         let segments = segmenter.segments(&TurnText { text, names });
         let others: Vec<ForeignPart> = segments.iter().filter_map(ForeignPart::of).collect();
@@ -171,12 +171,12 @@ impl<'t> OwnWords<'t> {
         Self(Cow::Owned(own))
     }
 
-    /// Takes a text as somebody's own as a whole: a note that was stored on purpose, or words that were gated before.
+    /// Treats a whole text as own words: a note that was stored on purpose, or words that passed the gate before.
     pub fn whole(text: &'t str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// Says whether no other words stand in the turn.
+    /// Returns whether no other words are in the turn.
     fn is_whole(&self) -> bool {
         matches!(self.0, Cow::Borrowed(_))
     }
@@ -186,19 +186,19 @@ impl<'t> OwnWords<'t> {
         &self.0
     }
 
-    /// Returns the words in a text of their own.
+    /// Returns the words as an owned value.
     pub fn into_owned(self) -> OwnWords<'static> {
         OwnWords(Cow::Owned(self.0.into_owned()))
     }
 
-    /// Returns the first words, up to so many bytes.
+    /// Returns the first words, up to this many bytes.
     pub fn shortened(&self, bytes: usize) -> OwnWords<'_> {
         let end = self.0.floor_char_boundary(bytes);
         OwnWords(Cow::Borrowed(self.0.get(..end).unwrap_or_default()))
     }
 }
 
-/// What stands between quotation marks belongs to the sentence around it.
+/// What is between quotation marks belongs to the sentence around it.
 fn is_inline(segment: &Segment) -> bool {
     segment.reason == quote::REASON
 }

@@ -1,4 +1,4 @@
-//! Claims: what the clauses of a text assert of the speaker and of those who belong to the speaker.
+//! Claim extraction: what a text's clauses assert about the speaker and the speaker's people, animals and things.
 
 mod act;
 mod ahead;
@@ -41,7 +41,7 @@ use crate::clause::{Break, Reading};
 /// Words between a subject and its cue: "have also just recently". Source: own choice.
 const LONGEST_SKIP: usize = 6;
 
-/// Reads the claims of the sentences of one text, in order.
+/// Extracts the claims of the sentences of one text, in order.
 #[derive(Debug)]
 pub(crate) struct Claims<'d> {
     /// Rules that are switched off.
@@ -52,11 +52,11 @@ pub(crate) struct Claims<'d> {
     known: HashSet<(Subject, String, String)>,
     /// What the sentence before denied.
     denied: Option<Denied<'d>>,
-    /// What the message before asks, while the first sentence is read.
+    /// What the previous message asks, while the first sentence is read.
     asked: Option<Asked<'d>>,
-    /// What was found.
+    /// The extracted claims.
     pub(crate) facts: Vec<ExtractedFact>,
-    /// What was not.
+    /// The dropped claims, with reasons.
     pub(crate) dropped: Dropped,
 }
 
@@ -71,7 +71,7 @@ struct Sentence<'s, 't> {
     before: Option<&'s Denied<'t>>,
 }
 
-/// A pattern that stands in a sentence.
+/// A pattern that is in a sentence.
 struct Match<'s> {
     rule: &'s Rule,
     slots: Slots,
@@ -106,7 +106,7 @@ impl<'d> Claims<'d> {
         Self { memory: self.memory.of_note(), ..self }
     }
 
-    /// Leaves the scores as the rules give them.
+    /// Disables the calibration of scores.
     pub(crate) fn unweighed(self) -> Self {
         Self { is_weighed: false, ..self }
     }
@@ -175,7 +175,7 @@ impl<'d> Claims<'d> {
         }
     }
 
-    /// Looks for the shapes that stand at a word.
+    /// Looks for the shapes that are at a word.
     fn shapes(&mut self, sentence: &Sentence<'_, '_>, at: usize, taken: &mut [bool]) {
         let (reading, rules) = (sentence.reading, sentence.rules);
         let places = if sentence.opens(at) {

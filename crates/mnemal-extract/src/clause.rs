@@ -1,4 +1,4 @@
-//! A sentence as its clauses: where they begin, and which gates hold in them.
+//! Clause segmentation of a sentence, with the gates that hold in each clause.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::phrase::Phrases;
 use crate::sieve::Sieve;
 use crate::word::Word;
 
-/// What stands before a word; the greater parts more.
+/// The kind of break before a word, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Break {
     /// Nothing.
     None,
-    /// A comma, after which the same clause may go on.
+    /// A comma, after which the same clause may continue.
     Comma,
-    /// A comma or a word like "and", and then a subject.
+    /// A comma or a word like "and", followed by a subject.
     Start,
     /// A sign that ends a clause: `;`, `:`, a dash, a bracket.
     Strong,
@@ -26,7 +26,7 @@ pub(crate) enum Break {
     Terminator,
 }
 
-/// Words of a further thing that is denied. Source: own choice.
+/// Words of a further denied item. Source: own choice.
 const LONGEST_ITEM: usize = 2;
 
 /// A sentence with its words, breaks and gates.
@@ -36,7 +36,7 @@ pub(crate) struct Reading<'t> {
     pub(crate) text: &'t str,
     /// Its words; forms like "I'm" are split.
     pub(crate) words: Vec<Word<'t>>,
-    /// What stands before each word.
+    /// The break before each word.
     pub(crate) breaks: Vec<Break>,
     /// The cues of gates, with their scopes.
     pub(crate) marks: Vec<Mark>,
@@ -49,12 +49,12 @@ pub(crate) struct Reading<'t> {
 }
 
 impl<'t> Reading<'t> {
-    /// Reads a sentence.
+    /// Analyzes a sentence.
     pub(crate) fn new(text: &'t str, pack: &GatePack) -> Self {
         Self::of_words(text, pack.forms.words(text), pack)
     }
 
-    /// Reads a sentence whose words are known, as the forms of the pack give them.
+    /// Analyzes a sentence whose words are given, split by the forms of the pack.
     pub(crate) fn of_words(text: &'t str, words: Vec<Word<'t>>, pack: &GatePack) -> Self {
         let breaks = breaks(text, &words, pack);
         let reasons = reasons(&words, pack);
@@ -65,12 +65,12 @@ impl<'t> Reading<'t> {
         reading
     }
 
-    /// Returns the gates that hold somewhere in the sentence.
+    /// Returns the gates that hold anywhere in the sentence.
     pub(crate) fn gates(&self) -> Gates {
         self.marks.iter().fold(Gates::NONE, |gates, mark| gates | mark.gate)
     }
 
-    /// Returns the marks that hold for some of the words, those left out whose cue lies in `own`.
+    /// Returns the marks that hold for some of the words, except those whose cue lies in `own`.
     pub(crate) fn marks_over(&self, words: Range<usize>, own: &Range<usize>) -> impl Iterator<Item = &Mark> {
         let own = own.clone();
         self.marks.iter().filter(move |mark| {
@@ -82,17 +82,17 @@ impl<'t> Reading<'t> {
         })
     }
 
-    /// Returns a sieve that lets the words from one on through.
+    /// Returns a sieve for the words from this one on.
     pub(crate) fn ahead(&self, at: usize) -> Sieve {
         self.ahead.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns a word in small letters; nothing behind the last.
+    /// Returns a word in lower case; empty after the last.
     pub(crate) fn lower(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| &word.lower)
     }
 
-    /// Says whether a list holds a word.
+    /// Returns whether a list holds a word.
     pub(crate) fn has(&self, at: usize, of: &Words) -> bool {
         self.words.get(at).is_some_and(|word| of.holds(word))
     }
@@ -104,7 +104,7 @@ impl<'t> Reading<'t> {
         self.words.get(at).and_then(|word| self.text.get(start..word.span.start))
     }
 
-    /// Says whether a word is written in one with the word before it: "'s".
+    /// Returns whether a word is written in one with the word before it: "'s".
     pub(crate) fn is_glued(&self, at: usize) -> bool {
         at > 0 && self.between(at) == Some("")
     }
@@ -116,12 +116,12 @@ impl<'t> Reading<'t> {
         first..last.map_or(first, |word| word.span.end)
     }
 
-    /// Returns what stands before a word.
+    /// Returns the break before a word.
     pub(crate) fn break_at(&self, at: usize) -> Break {
         self.breaks.get(at).copied().unwrap_or(Break::Terminator)
     }
 
-    /// Says whether a clause begins at a word, as far as signs and words like "but" show it.
+    /// Returns whether a clause begins at a word, as far as signs and words like "but" show it.
     pub(crate) fn starts_clause(&self, at: usize) -> bool {
         self.break_at(at) > Break::None || self.breaks.get(at.wrapping_sub(1)) == Some(&Break::Terminator)
     }
@@ -136,12 +136,12 @@ impl<'t> Reading<'t> {
         (0..=from).rev().find(|at| self.break_at(*at) >= least).unwrap_or(0)
     }
 
-    /// Returns where the clause of a word begins.
+    /// Returns the start of a word's clause.
     pub(crate) fn clause_at(&self, at: usize) -> usize {
         self.last_break(at, Break::Comma)
     }
 
-    /// Says whether a colon and nothing else stands before a word.
+    /// Whether exactly a colon precedes a word.
     pub(crate) fn is_behind_colon(&self, at: usize) -> bool {
         self.between(at).is_some_and(|between| {
             between
@@ -153,19 +153,19 @@ impl<'t> Reading<'t> {
         })
     }
 
-    /// Returns the first word from `from` on before which a word like "but", or a comma and a subject, stands.
+    /// Returns the first word from `from` on that follows a word like "but", or a comma with a subject.
     pub(crate) fn next_splice(&self, from: usize) -> usize {
         let all = self.words.len();
         (from..all).find(|at| self.break_at(*at) >= Break::Halt || self.is_spliced(*at)).unwrap_or(all)
     }
 
-    /// Returns where a clause that ends something is over, or where it goes on to what begins: "I quit and joined them".
+    /// Returns the end of a clause with an ending, or the start of what begins in it: "I quit and joined them".
     pub(crate) fn next_begin(&self, from: usize, pack: &GatePack) -> usize {
         let over = self.next_break(from, Break::Start);
         (from..over).find(|at| pack.begins.stand_at(&self.words, *at)).unwrap_or(over)
     }
 
-    /// Returns where a report ends: at a word like "but", or where its speaker goes on as "he" or "she" behind a comma.
+    /// Returns the end of a report: at a word like "but", or where its speaker continues as "he" or "she" after a comma.
     pub(crate) fn next_other(&self, from: usize, pack: &GatePack) -> usize {
         let all = self.words.len();
         let is_of_reader = self.has(from, &pack.addressed);
@@ -180,12 +180,12 @@ impl<'t> Reading<'t> {
             && !self.joins(at)
     }
 
-    /// Says whether a word joins clauses.
+    /// Returns whether a word joins clauses.
     fn joins(&self, at: usize) -> bool {
         self.joins.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns the comma behind which a new clause begins and no further thing of a list: "not swim, ski or skate".
+    /// Returns the comma that begins a new clause instead of a list item: "not swim, ski or skate".
     pub(crate) fn next_after_list(&self, from: usize) -> usize {
         let mut at = self.next_break(from, Break::Comma);
         while self.break_at(at) == Break::Comma && at < self.words.len() {
@@ -199,24 +199,24 @@ impl<'t> Reading<'t> {
         at
     }
 
-    /// Returns where the part of a clause begins that a word like "so" joins to what stands before.
+    /// Returns the start of the clause part that a word like "so" joins to the preceding part.
     pub(crate) fn joined_clause_at(&self, at: usize, pack: &GatePack) -> usize {
         let start = self.clause_at(at);
         let joined = (start + 1..=at).rev().find(|at| self.joins(*at));
         joined.filter(|joined| (start..*joined).any(|at| self.has(at, &pack.subjects))).unwrap_or(start)
     }
 
-    /// Returns where the clause before the one of a word begins.
+    /// Returns the start of the clause before that of a word.
     pub(crate) fn clause_before(&self, at: usize) -> usize {
         self.clause_at(self.clause_at(at).saturating_sub(1))
     }
 
-    /// Returns where a question that begins at `from` ends: at a reason, or with the sentence.
+    /// Returns the end of a question that begins at `from`: at a reason, or with the sentence.
     pub(crate) fn next_reason(&self, from: usize) -> usize {
         self.reasons.iter().copied().find(|at| *at > from).unwrap_or(self.words.len())
     }
 
-    /// Returns where an order ends: at a reason, at a subject of its own, or at a strong sign.
+    /// Returns the end of an order: at a reason, at a subject of its own, or at a strong sign.
     pub(crate) fn next_order_end(&self, from: usize) -> usize {
         self.next_break(from, Break::Start).min(self.next_reason(from))
     }
@@ -248,7 +248,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     let is_joint = !is_plain
         && between.len() == 1
         && between.contains(['.', ':', '/', '@', '_', '&', '+', '-', '#', '~', '\\']);
-    // What ends no sentence before a capital stands behind a short form: "St. Vincent", "J. Smith".
+    // What ends no sentence before a capital follows a short form: "St. Vincent", "J. Smith".
     let is_short_form = between == ". " && words.get(at).is_some_and(|word| word.is_capitalised(text));
     if is_joint || is_short_form {
         return Break::None;
@@ -278,7 +278,7 @@ fn break_before(text: &str, words: &[Word<'_>], at: usize, between: &str, pack: 
     }
 }
 
-/// Says whether signs between two words end a clause.
+/// Returns whether signs between two words end a clause.
 fn is_strong(between: &str) -> bool {
     between.contains([
         '.', ';', ':', '—', '–', '(', ')', '\n', '!', '?', '…', '[', ']', '|', '•', '；', '：', '（', '）',

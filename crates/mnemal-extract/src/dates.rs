@@ -1,8 +1,8 @@
 //! Dates and times in a text, resolved against the moment and the place of their words.
 //!
-//! The grammar is data: a language pack names its words and forms, the arithmetic is shared, and no clock is read.
-//! What is understood but names no moment, such as "every Tuesday", is said to be so; what cannot be resolved is
-//! refused, since a guess is worse than nothing.
+//! The grammar is data: a language pack lists words and forms, the arithmetic is shared, and no clock is read. Recurring times
+//! such as "every Tuesday" are reported as such; a time that cannot be resolved is refused, since a guess is worse than
+//! nothing.
 
 mod chart;
 mod choose;
@@ -59,9 +59,9 @@ const PACKS: [(&str, &str); 8] = [
     ("ko", include_str!("../packs/ko/dates.toml")),
 ];
 
-/// Returns the number that digits or words mean in a language of the packs: "elf" is 11, "twenty-five" is 25, "十一" is 11.
+/// Returns the number of digits or words in a language of the packs: "elf" is 11, "twenty-five" is 25, "十一" is 11.
 ///
-/// Words that mean two numbers in two languages mean none.
+/// Words with different values in two languages are ambiguous and give `None`.
 #[must_use]
 pub fn number(text: &str) -> Option<i64> {
     let text = text.trim().to_lowercase();
@@ -78,19 +78,19 @@ pub fn number(text: &str) -> Option<i64> {
     }
 }
 
-/// The moment and the place from which words look at time.
+/// The reference moment and place for relative times.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchor<'a> {
-    /// When the words were said.
+    /// Time of the utterance.
     pub at: Timestamp,
-    /// Where they were said: by name where the name is known, else by offset.
+    /// Zone of the utterance: by name if the name is known, else by offset.
     pub zone: &'a Zone,
 }
 
-/// Which day "Friday" or "March" means where nothing else is said.
+/// Which day an ambiguous "Friday" or "March" means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// The latest: for what has happened.
+    /// The latest: for past events.
     Past,
     /// The next: for plans.
     Future,
@@ -98,26 +98,26 @@ pub enum Lean {
     Nearest,
 }
 
-/// What some words say about time.
+/// The temporal meaning of some words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dated {
-    /// A moment or a span.
+    /// A moment or an interval.
     When(When),
-    /// A length without a place in time: "for three weeks".
+    /// A duration without a position in time: "for three weeks".
     Length {
         /// How long, with months of 30 days and years of 365.
         seconds: i64,
         /// The words.
         span: Span,
     },
-    /// Something that comes back: "every Tuesday", "twice a week".
+    /// A recurring time: "every Tuesday", "twice a week".
     Recurring(Span),
-    /// Words that name a time which cannot be resolved: "30 February".
+    /// A named time that cannot be resolved: "30 February".
     Refused(Span),
 }
 
 impl Dated {
-    /// Returns the place of the words.
+    /// Returns the position of the words.
     pub fn span(&self) -> Span {
         match self {
             Self::When(when) => when.span,
@@ -131,25 +131,25 @@ impl Dated {
     }
 }
 
-/// Finds the dates in an English text, in the order of their places; they do not overlap.
+/// Finds the dates in an English text, by position; they do not overlap.
 ///
-/// The same text, anchor and lean give the same answer at any time and on any machine.
+/// The same text, anchor and lean always give the same result, on any machine.
 pub fn dates(text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
     DateRules::built_in("en").map_or_else(Vec::new, |rules| rules.read(text, anchor, lean))
 }
 
-/// One line of a pack: a form, or a word of a class.
+/// A pack line: a form, or a word of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wording {
     /// The section of the pack: `forms` or `words`.
     pub section: &'static str,
-    /// What the form makes, or the name of the class.
+    /// The value that the form makes, or the name of the class.
     pub name: String,
     /// The form, or the word.
     pub text: String,
 }
 
-/// The rules by which dates of one language are read.
+/// The date rules of one language.
 #[derive(Debug)]
 pub struct DateRules {
     pack: Pack,
@@ -158,7 +158,7 @@ pub struct DateRules {
 }
 
 impl DateRules {
-    /// Returns the rules of a language by its code, such as `en`; `None` for one that is not built in.
+    /// Returns the rules of a language by its code, such as `en`; `None` for an unsupported language.
     pub fn built_in(language: &str) -> Option<&'static Self> {
         static RULES: [OnceLock<Option<DateRules>>; PACKS.len()] = [const { OnceLock::new() }; PACKS.len()];
         let place = PACKS.iter().position(|(code, _)| *code == language)?;
@@ -166,24 +166,23 @@ impl DateRules {
         RULES.get(place)?.get_or_init(|| Self::parse(text).ok()).as_ref()
     }
 
-    /// Reads the rules of a language from the text of a pack.
+    /// Parses the rules of a language from a pack.
     ///
     /// # Errors
-    /// `Invalid` with the first thing that cannot be read.
+    /// `Invalid` with the first mistake.
     pub fn parse(pack: &str) -> Result<Self> {
         Self::load(pack, None, &[])
     }
 
-    /// Reads the rules of a built-in language with other customs, as a TOML text with the keys of a pack's `customs`.
+    /// Parses the rules of a built-in language with other customs, as TOML text with the keys of a pack's `customs`.
     ///
     /// # Errors
-    /// `Invalid` for an unknown language and for customs that cannot be read.
+    /// `Invalid` for an unknown language and for invalid customs.
     pub fn with_customs(language: &str, customs: &str) -> Result<Self> {
         Self::load(built_in_pack(language)?, Some(customs), &[])
     }
 
-    /// Returns the wordings that a built-in language lists: its forms and the words of its classes, in the order of their
-    /// names.
+    /// Returns the wordings of a built-in language: its forms and the words of its classes, by name.
     ///
     /// # Errors
     /// `Invalid` for an unknown language.
@@ -191,11 +190,11 @@ impl DateRules {
         pack::wordings(built_in_pack(language)?)
     }
 
-    /// Reads the rules of a built-in language with other customs and without some of its wordings: what they would make
-    /// of words that nobody listed.
+    /// Parses the rules of a built-in language with other customs and without some of its wordings, to measure unlisted
+    /// wordings.
     ///
     /// # Errors
-    /// `Invalid` for an unknown language, for customs that cannot be read, and where the rest cannot do without.
+    /// `Invalid` for an unknown language, for invalid customs, and for a required wording.
     pub fn without(language: &str, customs: &str, wordings: &[Wording]) -> Result<Self> {
         Self::load(built_in_pack(language)?, Some(customs), wordings)
     }
@@ -208,13 +207,13 @@ impl DateRules {
         Ok(Self { pack, holidays, zones })
     }
 
-    /// Finds the dates in a text, in the order of their places; they do not overlap.
+    /// Finds the dates in a text, by position; they do not overlap.
     pub fn read(&self, text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
         let [dated] = self.read_with(text, anchor, [lean]);
         dated
     }
 
-    /// The same for several leans: the words are read once.
+    /// The same for several leans, with one pass over the words.
     pub(crate) fn read_with<const N: usize>(
         &self,
         text: &str,
@@ -261,7 +260,7 @@ impl DateRules {
         found
     }
 
-    /// What is part of something longer that nothing has read is refused.
+    /// A part of a longer, unread expression is refused.
     fn refuse_parts(&self, text: &str, found: &mut [Found]) {
         let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -286,7 +285,7 @@ impl DateRules {
         }
     }
 
-    /// Members of a list say together what one of them says.
+    /// Members of a list share their common part.
     fn share(&self, text: &str, found: &mut [Found]) {
         let lists = |a: &Found, b: &Found| {
             let gap = text.get(a.span.end as usize..b.span.start as usize).unwrap_or_default();
@@ -337,7 +336,7 @@ impl DateRules {
         })
     }
 
-    /// Runs of tokens that can stand in dates, with a number or a date word among them.
+    /// Runs of tokens that can be in dates, with a number or a date word among them.
     fn runs(&self, tokens: &[Token], words: &[Cow<'_, str>]) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let (mut start, mut has_cue) = (0, false);
@@ -358,7 +357,7 @@ impl DateRules {
         runs
     }
 
-    /// Says whether a reading that needs company may do without: it is all that is said, or an hour before a pause.
+    /// Returns whether a reading that needs company may do without: it is all that is said, or an hour before a pause.
     fn is_clear(&self, text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
         if is_whole(text, run, start, node.end) {
             return true;
@@ -374,7 +373,7 @@ impl DateRules {
             && (is_paused || self.pack.clock_before.iter().any(|word| *word == next))
     }
 
-    /// Says whether a reading is a time of day in more than one word: "at 5", but neither "five thirty" nor "at 18".
+    /// Returns whether a reading is a time of day in more than one word: "at 5", but neither "five thirty" nor "at 18".
     fn is_hour(&self, run: Run<'_>, start: usize, node: &Node) -> bool {
         let Value::Time(kind, expr) = &node.value else { return false };
         let is_small = !matches!(**expr, Expr::Clock(clock) if clock.hour > 12);
@@ -383,7 +382,7 @@ impl DateRules {
         node.is("clocks") && node.end > start + 1 && is_small && !is_spelled
     }
 
-    /// Says whether a reading begins with a word and ends before an ending, in a language that lists its endings.
+    /// Returns whether a reading begins with a word and ends before an ending, in a language that lists its endings.
     fn is_of_words(&self, text: &str, run: Run<'_>, start: usize, end: usize) -> bool {
         if self.pack.endings.is_empty() {
             return true;
@@ -397,7 +396,7 @@ impl DateRules {
         !is_inside && (rest.is_empty() || self.pack.endings.iter().any(|ending| ending == rest))
     }
 
-    /// Says whether a word is a number: "five thirty" alone is no time.
+    /// Returns whether a word is a number: "five thirty" alone is no time.
     fn is_number(&self, word: &str) -> bool {
         let entries = self.pack.word(word).map(|word| word.entries.as_slice());
         entries.is_some_and(|entries| entries.iter().any(|entry| matches!(entry.meaning, Meaning::Number(_))))
@@ -490,7 +489,7 @@ fn word(text: &str, token: Token) -> Cow<'_, str> {
     folded(text.get(token.start..token.end).unwrap_or_default())
 }
 
-/// Says whether words are no part of something longer: a version, a price, a name with digits.
+/// Returns whether words are no part of something longer: a version, a price, a name with digits.
 fn stands_alone(text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
     let end = node.end;
     let (Some(first), Some(last)) =
@@ -534,20 +533,20 @@ fn stands_alone(text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
     free_before && free_after
 }
 
-/// Says whether a reading is a time on a day, and does not begin with digits that may belong to a word before.
+/// Returns whether a reading is a time on a day, and does not begin with digits that may belong to a word before.
 fn is_moment_apart(text: &str, run: Run<'_>, start: usize, node: &Node) -> bool {
     let first = run.tokens.get(start).map_or(0, |token| token.start);
     let before = text.get(..first).unwrap_or_default();
     node.is("moment") && (!run.is_digits(start) || !before.trim_end().ends_with(char::is_alphanumeric))
 }
 
-/// Says whether no word follows, or not at once.
+/// Returns whether no word follows, or not at once.
 fn is_followed_by_pause(text: &str, run: Run<'_>, end: usize) -> bool {
     let end = end.checked_sub(1).and_then(|last| run.tokens.get(last)).map_or(0, |last| last.end);
     text.get(end..).unwrap_or_default().trim_start().chars().next().is_none_or(|sign| !sign.is_alphanumeric())
 }
 
-/// Says whether there is nothing else in the text, or nothing but signs.
+/// Returns whether there is nothing else in the text, or nothing but signs.
 fn is_whole(text: &str, run: Run<'_>, start: usize, end: usize) -> bool {
     let (Some(first), Some(last)) =
         (run.tokens.get(start), end.checked_sub(1).and_then(|last| run.tokens.get(last)))

@@ -21,13 +21,13 @@ use crate::names::mentions;
 use crate::slips::without_admissions;
 use crate::word::Word;
 
-/// Counts up with every change of packs or code that changes what is found.
+/// Incremented with every change of packs or code that changes the output.
 const VERSION: u32 = 13;
-/// Words of the longest text that is read. Source: EXTRACTION 4.0.
+/// Words of the longest text that is read. Source: own choice.
 const MOST_WORDS: usize = 2_000;
-/// Bytes that are surely more than the most words. Source: own choice, 20 a word.
+/// Bytes that certainly exceed the word limit. Source: own choice, 20 per word.
 const MOST_BYTES: usize = 40_000;
-/// Share of code and quotations, in percent, from which on a text is not read. Source: EXTRACTION 4.0.
+/// Percentage of code and quotations at which a text is not read. Source: own choice.
 const MOST_COPIED: usize = 40;
 /// Returns `true` if a text is the word for a role in the language of the rule that found it, and nothing else: "Kinder".
 pub fn is_role_word(rule: &RuleId, text: &str) -> bool {
@@ -37,18 +37,18 @@ pub fn is_role_word(rule: &RuleId, text: &str) -> bool {
     is_role(&text.to_lowercase()) || is_role(&mnemal_text::fold(text))
 }
 
-/// Own words that tell their language whatever stands beside them. Source: own choice, those of a sentence that does.
+/// Own words that determine their language regardless of the rest. Source: own choice, as for sentences.
 const LEAST_TELLING: usize = 4;
-/// Words from which on a text can repeat itself. Source: own choice; a short one says a word twice.
+/// Fewest words for the repetition check. Source: own choice; a short text repeats words anyway.
 const LEAST_REPEATING: usize = 20;
-/// Words for each new one from which on a text repeats itself. Source: own choice.
+/// Words per distinct word at which a text counts as repetition. Source: own choice.
 const MOST_REPEATED: usize = 10;
-/// Bytes from which on signs show that a line is code. Source: own choice; a short line has few of either.
+/// Fewest bytes of a line that can count as code. Source: own choice; a short line has few signs.
 const LEAST_LINE: usize = 12;
-/// Bytes for each sign of code from which on a line is prose. Source: own choice.
+/// Bytes per code sign at which a line counts as prose. Source: own choice.
 const BYTES_A_SIGN: usize = 6;
 
-/// Reads claims by rule.
+/// The rule-based extractor.
 #[derive(Clone, Debug, Default)]
 pub struct RuleExtractor {
     disabled: HashSet<String>,
@@ -56,7 +56,7 @@ pub struct RuleExtractor {
 }
 
 impl RuleExtractor {
-    /// What follows the id of a rule whose claim is said in plain words, of an extractor that is [`unweighed`](Self::unweighed).
+    /// Suffix of rule ids for claims in plain words, of an [`unweighed`](Self::unweighed) extractor.
     pub const IN_PLAIN_WORDS: &'static str = ".in_plain_words";
 
     /// Makes the extractor with every rule.
@@ -64,7 +64,7 @@ impl RuleExtractor {
         Self::default()
     }
 
-    /// Says whether a rule of any language has this id, or it is that of what is taken back, `correction`.
+    /// Whether a rule of any language has this id, or it is `correction`, the rule of retractions.
     pub fn has_rule(id: &str) -> bool {
         let knows = |pack: &Pack| {
             pack.rules().is_some_and(|rules| rules.all.iter().any(|rule| rule.id.as_str() == id))
@@ -72,15 +72,15 @@ impl RuleExtractor {
         id == Support::correction_rule() || Pack::all().iter().any(knows)
     }
 
-    /// Leaves out the claims of rules, by their ids; an id that is not known has no effect but that the producer is another one.
+    /// Disables rules by their ids; an unknown id only changes the producer.
     #[must_use]
     pub fn without<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.disabled.extend(rules.into_iter().map(Into::into));
         self
     }
 
-    /// Leaves out what was measured of the rules, so that it can be measured: a confidence is the prior of its rule with the
-    /// adjustments for the wording, and the id of a rule shows whether its claim is said in plain words.
+    /// Disables the calibration, for measuring it: a confidence is the prior of its rule with the adjustments for the wording,
+    /// and the rule id shows whether the claim is in plain words.
     #[must_use]
     pub fn unweighed(self) -> Self {
         Self { is_unweighed: true, ..self }
@@ -140,8 +140,8 @@ impl RuleExtractor {
         extraction.facts = claims.facts;
     }
 
-    /// Reads a note that was stored on purpose: what it says of somebody with a name, and of the user where it calls him so or is
-    /// his own. An agent's "I" is not known to be anybody; what documents and imports say is not claimed.
+    /// Reads a note that was stored on purpose: its statements about named entities, and about the user if the note names the
+    /// user or is the user's own. An agent's "I" has no known subject; documents and imports give no claims.
     fn note(&self, event: &Event, said: &NewEvent, extraction: &mut Extraction) {
         if let Some(reason) = not_fit(event, said, Level::Agent) {
             extraction.remarks.push(format!("skipped: {reason}"));
@@ -171,7 +171,7 @@ impl RuleExtractor {
         if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
             return Vec::new();
         }
-        // Two words show no language; those that are taken back do.
+        // Two words show no language; those of the retracted turn do.
         let is_jest = |text: &str| {
             Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
         };
@@ -189,7 +189,7 @@ impl RuleExtractor {
     }
 }
 
-/// Returns the message right before, if somebody else said it in the same conversation.
+/// Returns the message right before, if someone else said it in the same conversation.
 fn asked<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&'u str> {
     let before = utterance.before.last().filter(|event| event.quarantined.is_none())?.kept()?;
     let is_said = matches!(before.kind, EventKind::UserMessage | EventKind::AssistantMessage);
@@ -249,7 +249,7 @@ fn is_note(said: &NewEvent) -> bool {
     matches!(said.kind, EventKind::Decision(Decision::Remember(_)))
 }
 
-/// Returns why an event gives no claims.
+/// Returns the reason why an event gives no claims.
 pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static str> {
     if !matches!(said.kind, EventKind::UserMessage) {
         return Some("not said by a person");
@@ -257,7 +257,7 @@ pub(crate) fn not_eligible(event: &Event, said: &NewEvent) -> Option<&'static st
     not_fit(event, said, Level::User)
 }
 
-/// Returns why a text of somebody is not read for claims: his level is below the least, or it is no prose.
+/// Returns the reason why a text is not read for claims: its level is too low, or it is no prose.
 fn not_fit(event: &Event, said: &NewEvent, least: Level) -> Option<&'static str> {
     let words = || said.content.split_whitespace().take(MOST_WORDS + 1);
     // A word has a byte and one beside it.
@@ -279,13 +279,14 @@ fn not_fit(event: &Event, said: &NewEvent, least: Level) -> Option<&'static str>
     }
 }
 
-/// Returns the language of somebody's own words; a few of them, as "Im Vertrag:" before a quotation, are taken for that of all.
+/// Returns the language of the speaker's own words; if there are few, as "Im Vertrag:" before a quotation, that of the whole
+/// text.
 fn language_of(own: &str, all: &str) -> &'static str {
     let is_short = own.split_whitespace().take(LEAST_TELLING).count() < LEAST_TELLING;
     language(if is_short { all } else { own })
 }
 
-/// Says whether few of the words are new.
+/// Returns whether few of the words are new.
 fn is_degenerate(text: &str) -> bool {
     let all = text.split_whitespace().count();
     let mut distinct: HashSet<&str> = HashSet::new();
@@ -352,7 +353,7 @@ pub(crate) fn is_code(text: &str, range: &Range<usize>) -> bool {
     is_fenced(text, range) || looks_like_code(text.get(range.clone()).unwrap_or_default())
 }
 
-/// What stands before and behind code.
+/// Fence markers of code.
 const FENCE: &str = "```";
 
 /// A sentence in a fence, or with one.

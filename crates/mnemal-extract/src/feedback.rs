@@ -35,14 +35,14 @@ use self::token::Token;
 use crate::authorship::OwnWords;
 use crate::packs::LanguagePacks;
 
-/// A user's message with what it answers.
+/// A user's message with the preceding message of the assistant.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a> {
-    /// The message, as far as it is the user's own words.
+    /// The message, in the user's own words.
     pub user: &'a OwnWords<'a>,
-    /// The message of the assistant before it; without one, only explicit directives and preferences are found.
+    /// The preceding message of the assistant; without one, only explicit directives and preferences are found.
     pub assistant: Option<&'a str>,
-    /// Feedback of earlier messages of the session: a complaint that comes again weighs more.
+    /// Feedback of earlier messages of the session: a repeated complaint weighs more.
     pub earlier: &'a [Feedback],
 }
 
@@ -53,40 +53,39 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// One thing that a user says about the work of the assistant.
+/// One piece of feedback on the assistant's work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feedback {
-    /// The rule that found it; stable for ever.
+    /// The rule that found it; a stable id.
     pub rule: RuleId,
-    /// What is done by saying it.
+    /// The act.
     pub act: FeedbackAct,
-    /// What it is about, in the singular and in small letters: `reply`, `commit`; `answer` when nothing is named.
+    /// The target, in the singular and in lower case: `reply`, `commit`; `answer` if none is named.
     pub target: String,
-    /// Which side of the target it is about.
+    /// The aspect of the target.
     pub aspect: Aspect,
-    /// What is wanted, or not wanted, in the user's words.
+    /// The wanted or unwanted value, in the user's words.
     pub value: Option<String>,
-    /// What to do instead, in the user's words, where the value is what not to do.
+    /// The alternative, in the user's words, if the value is unwanted.
     pub alternative: Option<String>,
-    /// The act that the sentence forbids, or that another shall take the place of, in the user's words: `use npm`, `writing long
-    /// mails`.
+    /// The forbidden or replaced act, in the user's words: `use npm`, `writing long mails`.
     pub avoid: Option<String>,
-    /// Why, in the user's words.
+    /// The reason, in the user's words.
     pub reason: Option<String>,
-    /// Whether the value is to be done or left.
+    /// The polarity of the value.
     pub polarity: Polarity,
-    /// How it is said.
+    /// The irritation.
     pub irritation: Irritation,
-    /// It says by itself that it shall hold from now on: one such message is enough to learn from.
+    /// Whether it states its own permanence: one such message is enough to learn from.
     pub is_explicit: bool,
-    /// It touches what may only be done with the user's leave; see [`requires_user_permission`].
+    /// Whether it touches acts that require the user's consent; see [`requires_user_permission`].
     pub requires_user_permission: bool,
-    /// The words that say it, in the message.
+    /// The position of the words in the message.
     pub span: Span,
 }
 
 impl Feedback {
-    /// Says whether earlier feedback complains of the same side of the same target.
+    /// Whether earlier feedback complains about the same aspect of the same target.
     pub fn is_repeat_of(&self, earlier: &[Feedback]) -> bool {
         let is_complaint = |act: FeedbackAct| act.is_correction() || act == FeedbackAct::Directive;
         let is_same = |other: &Feedback| {
@@ -103,10 +102,10 @@ impl Feedback {
     }
 }
 
-/// Returns the feedback in a message, by place.
+/// Returns the feedback in a message, by position.
 ///
 /// The language is guessed; a message in a language without a pack is read as English.
-/// Quoted, pasted and reported words are passed over, and so are statements about the world and about the user's life.
+/// Quoted, pasted and reported words are skipped, and so are statements about the world and about the user's life.
 #[must_use]
 pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
     pack_of(turn).map(|pack| read(pack, turn)).unwrap_or_default()
@@ -139,10 +138,10 @@ fn packs() -> &'static LanguagePacks<Pack> {
     READ.get_or_init(|| LanguagePacks::new(PACKS, |_, text| Pack::read(text)))
 }
 
-/// What must speak for feedback more than against it. Source: nothing, less what sums of rounded weights may be off by.
+/// Lowest sum of evidence for feedback. Source: zero, less the rounding error of the weights.
 const LEAST_SUM: f32 = -0.05;
 
-/// How the names of the rules without cues end: what only families of cues show is no reason to call later words a repetition.
+/// Suffix of rules without cues: evidence from cue families alone does not make later words a repetition.
 const WEIGHED: &str = "weighed";
 
 /// One match of a rule, before it becomes feedback.
@@ -194,7 +193,7 @@ impl<'p> Message<'p> {
         Self { lines, scopes, found }
     }
 
-    /// Returns what the message shows: families of cues, rules that match, and its form.
+    /// Returns the signals of the message: cue families, matching rules, and its form.
     fn shown(&self, pack: &Pack, turn: Turn<'_>) -> Shown {
         let mut shown = pack.score.shown(&pack.lexicon, turn, &self.lines, &self.scopes);
         for found in &self.found {
@@ -206,7 +205,8 @@ impl<'p> Message<'p> {
         shown
     }
 
-    /// Leaves what weighs enough, in the message or in its own sentence, and adds a match for what only the families show.
+    /// Keeps the matches with enough evidence, in the message or in their own sentence, and adds a match for evidence from
+    /// families alone.
     fn weigh(&mut self, pack: &'p Pack, turn: Turn<'_>) {
         let shown = self.shown(pack, turn);
         for class in Class::ALL {
@@ -241,7 +241,7 @@ impl<'p> Message<'p> {
         self.found.retain(|_| counts.next().unwrap_or_default());
     }
 
-    /// Says whether a match counts by itself: a weak one does only in a message that states and does nothing else.
+    /// Returns whether a match counts by itself: a weak one does only in a message that states and does nothing else.
     fn counts(&self, found: &Found<'_>, turn: Turn<'_>) -> bool {
         // What asks or quotes does more than state.
         let does_more =
@@ -280,7 +280,7 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
     all
 }
 
-/// Says whether the message only gives the words that the assistant asked for: a text to write, or something said.
+/// Returns whether the message only gives the words that the assistant asked for: a text to write, or something said.
 fn is_dictation(pack: &Pack, turn: Turn<'_>) -> bool {
     let Some(assistant) = turn.assistant else { return false };
     let user = turn.words().trim();

@@ -1,4 +1,4 @@
-//! Written forms of a language that are more than one word: "I'm", "dont", "j'habite".
+//! Contractions and other multi-word written forms of a language: "I'm", "dont", "j'habite".
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use crate::section::Section;
 use crate::sieve::Sieve;
 use crate::word::{Word, start, words};
 
-/// How a language splits what stands between two spaces.
+/// Splits the written words of a language into their parts.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     /// Beginnings that are words of their own, with their apostrophe: `j'`.

@@ -1,4 +1,4 @@
-//! Gates of a sentence: the reasons for which it may be no plain claim about its speaker.
+//! Sentence gates: reasons not to read a plain claim about the speaker (question, negation, hypothesis and others).
 
 pub(crate) mod pack;
 pub(crate) mod scope;
@@ -15,29 +15,29 @@ pub struct Gates(u16);
 impl Gates {
     /// No gate: the sentence may be a claim.
     pub const NONE: Gates = Gates(0);
-    /// It asks.
+    /// A question.
     pub const QUESTION: Gates = Gates(1);
-    /// It tells somebody to do something.
+    /// An order.
     pub const IMPERATIVE: Gates = Gates(1 << 1);
-    /// It speaks of what could be, not of what is.
+    /// A hypothesis.
     pub const HYPOTHETICAL: Gates = Gates(1 << 2);
-    /// It speaks of a duty, a plan or a wish.
+    /// A duty, a plan or a wish.
     pub const OBLIGATION: Gates = Gates(1 << 3);
-    /// It denies something.
+    /// A negation.
     pub const NEGATION: Gates = Gates(1 << 4);
-    /// It says that something has ended.
+    /// An ending.
     pub const END: Gates = Gates(1 << 5);
-    /// It gives the words or thoughts of somebody, or hearsay.
+    /// Reported speech or thoughts, or hearsay.
     pub const REPORTED: Gates = Gates(1 << 6);
-    /// It is meant in jest, or plays a role.
+    /// A joke or role-play.
     pub const SARCASM: Gates = Gates(1 << 7);
-    /// It tells what used to be so.
+    /// A past habit.
     pub const PAST_HABIT: Gates = Gates(1 << 8);
-    /// It is copied from elsewhere: a quotation block, code, an address.
+    /// Copied text: a quotation block, code, an address.
     pub const QUOTED: Gates = Gates(1 << 9);
-    /// It tells of somebody who was made up, or asks for such a text.
+    /// Fiction, or a request for it.
     pub const FICTION: Gates = Gates(1 << 10);
-    /// It tells of a time before, which says nothing of now: "as a child", "already once".
+    /// An earlier time, which implies nothing about now: "as a child", "already once".
     pub const EARLIER: Gates = Gates(1 << 11);
 
     /// Each gate with its name, in the order of the bits.
@@ -56,17 +56,17 @@ impl Gates {
         (Gates::EARLIER, "earlier"),
     ];
 
-    /// Says whether every gate of `other` is in the set.
+    /// Returns whether every gate of `other` is in the set.
     pub fn contains(self, other: Gates) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Says whether a gate of `other` is in the set.
+    /// Returns whether a gate of `other` is in the set.
     pub fn intersects(self, other: Gates) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Says whether there is no gate.
+    /// Returns whether there is no gate.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -93,16 +93,15 @@ impl BitOrAssign for Gates {
 
 /// Returns the gates of one English sentence.
 ///
-/// The gates of all its clauses together; a sentence in another language shows the gates of its signs only
-/// (question mark, quotation block, address).
-/// The caller splits the text; a longer text gives the gates of all its sentences together, except those that
-/// only the start or the end of a sentence shows.
+/// The gates of all its clauses together; for a sentence in another language only the gates of signs (question mark, quotation
+/// block, address). The caller splits the text; a longer text gives the gates of all its sentences together, except those that
+/// depend on the start or the end of a sentence.
 #[must_use]
 pub fn gates(sentence: &str) -> Gates {
     Reading::new(sentence, Pack::english().gates()).gates()
 }
 
-/// Says whether the words of a text deny something, pseudo-negations left out.
+/// Returns whether the words of a text deny something, pseudo-negations left out.
 pub(crate) fn is_negated(text: &str) -> bool {
     let gates = Pack::english().gates();
     gates.denies(&gates.forms.words(text))

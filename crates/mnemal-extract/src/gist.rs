@@ -1,4 +1,4 @@
-//! What a text says in short, what it is about, and how much its words make of it.
+//! Short summary, topics and importance of a text.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -10,44 +10,44 @@ use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, Lean};
 use crate::names::quantity::quantities;
 
-/// Sentences of the summary. Source: GA-13.
+/// Sentences of the summary. Source: own choice, one to two sentences (GA-13).
 const SENTENCES: usize = 2;
-/// Most topics. Source: GA-13.
+/// Most topics. Source: own choice, two to four topics (GA-13).
 const TOPICS: usize = 4;
 /// Words of the longest topic. Source: own choice, as of a tag.
 const LONGEST_TOPIC: usize = 3;
-/// What a text matters of which nothing is known. Source: GB-30.
+/// Importance of a text without any cue. Source: own choice, the middle of the range (GB-30).
 const NEUTRAL: f32 = 0.5;
-/// What each sign adds. Source: GB-30.
+/// Added importance of each cue. Source: own choice (GB-30).
 const A_SIGN: f32 = 0.1;
-/// How much a text matters at most. Source: GB-30.
+/// Highest importance. Source: own choice (GB-30).
 const MOST: f32 = 0.9;
 
-/// What a text says in short, what it is about, and how much its words make of it: read off by rule, and stored nowhere.
+/// Short summary, topics and importance of a text: computed by rule, and not stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gist {
-    /// The one or two sentences that say most, in the order of the text.
+    /// The one or two most informative sentences, in the order of the text.
     pub summary: Vec<Span>,
-    /// Phrases that it is about, in small letters, at most four, the weightiest first.
+    /// Topic phrases, in lower case, at most four, the most important first.
     pub topics: Vec<String>,
-    /// Why it may matter, each once.
+    /// The importance cues, each once.
     pub signs: Vec<Sign>,
-    /// 0.5, and 0.1 more for each sign, up to 0.9. Source: GB-30.
+    /// Importance: 0.5, plus 0.1 for each cue, up to 0.9.
     pub importance: Importance,
 }
 
-/// A sign that a text matters. Source: GB-30.
+/// A cue that a text is important: a date, a number with a unit, a decision, a commitment, or a request to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sign {
-    /// It names a time.
+    /// A date or time.
     Date,
-    /// It has a number with a unit, or an amount of money.
+    /// A number with a unit, or an amount of money.
     Quantity,
-    /// Something is decided in it.
+    /// A decision.
     Decision,
-    /// Somebody takes something on in it.
+    /// A commitment.
     Commitment,
-    /// It asks to be remembered.
+    /// A request to remember.
     Remember,
 }
 
@@ -67,8 +67,7 @@ impl Sign {
 /// A sign with the words and phrases that are one.
 type Phrases = (Sign, &'static [&'static str]);
 
-/// Words and phrases that are signs, folded, by language. Source: own choice, the verbs of decisions and promises that minutes of
-/// meetings have.
+/// Cue words and phrases, folded, by language. Source: own choice, the verbs of decisions and promises in minutes of meetings.
 const WORDS: [(Language, [Phrases; 3]); 4] = [
     (
         Language::English,
@@ -151,10 +150,10 @@ const WORDS: [(Language, [Phrases; 3]); 4] = [
     ),
 ];
 
-/// Reads what a text says in short, what it is about, and how much its words make of it, as it was said at a time in a zone.
+/// Computes short summary, topics and importance of a text, said at a time in a zone.
 ///
-/// Topics are runs of words between stop words and marks; a word weighs by how many words it stands with, and a run that is said
-/// again weighs more. Decisions, promises and "remember" are known in English, German, French and Spanish.
+/// Topics are runs of words between stop words and marks; a word weighs by its number of neighbors, and a repeated run weighs
+/// more. Decisions, promises and "remember" are recognized in English, German, French and Spanish.
 pub fn gist(words: &OwnWords<'_>, at: Timestamp, zone: &Zone) -> Gist {
     let text = words.as_str();
     let language = Language::guess(text);
@@ -222,7 +221,7 @@ fn topics(text: &str, language: Language) -> Vec<String> {
             None => found.push((topic, weight)),
         }
     }
-    // What weighs the same stands in the order of the text.
+    // What weighs the same is in the order of the text.
     found.sort_by(|(_, one), (_, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
     found.into_iter().take(TOPICS).map(|(topic, _)| topic).collect()
 }

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes short words in a few cycles; the keys come from lists and packs of this crate, so nobody
-/// can choose them to collide. Source: the multiplier and the turn of `FxHash` (rustc-hash 1).
+/// Hashes short words in a few cycles; the keys come from lists and packs of this crate, so they cannot be chosen to collide.
+/// Source: the multiplier and the rotation of `FxHash` (rustc-hash 1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WordHasher(u64);
 

@@ -1,4 +1,4 @@
-//! What a label says of the one who speaks, where it is no name: the user, an assistant, a tool, the system.
+//! Role of a speaker label that is not a name: user, assistant, tool, system.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -20,13 +20,13 @@ const PACKS: [&str; 9] = [
     include_str!("../packs/ja/speakers.toml"),
     include_str!("../packs/ko/speakers.toml"),
 ];
-/// Words of a label that is no name. Source: own choice; "my virtual assistant" has three.
+/// Most words of a label that is no name. Source: own choice; "my virtual assistant" has three.
 const MOST_WORDS: usize = 4;
 
-/// Who speaks, as a label says it that is no name.
+/// The role stated by a speaker label that is no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpeakerLabel {
-    /// The one whose conversation it is.
+    /// The user.
     User,
     /// A model that answers.
     Assistant,
@@ -37,23 +37,23 @@ pub enum SpeakerLabel {
 }
 
 impl SpeakerLabel {
-    /// Whether it is a machine's: what stands under it is nobody's own words.
+    /// Whether it is a machine's label: text under it is no person's own words.
     #[must_use]
     pub fn is_machine(self) -> bool {
         self != Self::User
     }
 }
 
-/// Returns what a label says of the one who speaks; `None` for a name.
+/// Returns the role of a speaker label; `None` for a name.
 ///
-/// Case, accents, punctuation and numbers of versions do not matter: `GPT-4o`, `Assistant:`, `bot_17` and `Système` are machines.
+/// Case, accents, punctuation and version numbers are ignored: `GPT-4o`, `Assistant:`, `bot_17` and `Système` are machines.
 #[must_use]
 pub fn speaker_label(label: &str) -> Option<SpeakerLabel> {
     static LABELS: LazyLock<Labels> = LazyLock::new(Labels::read);
     LABELS.of(label)
 }
 
-/// The keys of a pack; of a word that stands under two of them the first holds.
+/// The keys of a pack; a word under two of them has the first role.
 const KEYS: [(&str, Option<SpeakerLabel>); 5] = [
     ("system", Some(SpeakerLabel::System)),
     ("tool", Some(SpeakerLabel::Tool)),
@@ -62,13 +62,13 @@ const KEYS: [(&str, Option<SpeakerLabel>); 5] = [
     ("beside", None),
 ];
 
-/// Returns the folded name of who speaks; `None` where nobody is named or the label says that it is the user.
+/// Returns the folded name of a speaker; `None` for no name and for a label of the user.
 #[must_use]
 pub fn speaker_voice(label: Option<&str>) -> Option<String> {
     label.filter(|label| speaker_label(label) != Some(SpeakerLabel::User)).map(fold)
 }
 
-/// What labels say, by their words; `None` for words that stand beside another one.
+/// What labels say, by their words; `None` for words that are beside another one.
 #[derive(Default)]
 struct Labels(HashMap<String, Option<SpeakerLabel>>);
 

@@ -1,4 +1,4 @@
-//! The languages whose rules are there, each with its packs.
+//! Supported languages with their packs.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use crate::hash::Quick;
 use crate::section::PackFile;
 use crate::word::{Word, is_sign, words};
 
-/// The packs of one language; each is read at its first use, so that a question pays for the gates of English only.
+/// The packs of one language; each is loaded on first use, so that a question pays for the gates of English only.
 #[derive(Debug)]
 pub(crate) struct Pack {
     code: &'static str,
@@ -104,12 +104,12 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Words up to which a text is short, so that single words tell its language. Source: own choice.
+/// Most words of a short text, in which single words determine the language. Source: own choice.
 const SHORT: usize = 25;
-/// Words from which on a sentence shows its own language. Source: EXTRACTION 12.
+/// Fewest words of a sentence for language detection. Source: own choice; detection is unreliable on shorter ones.
 const SENTENCE: usize = 4;
 
-/// How much is read in a language. Source: EXTRACTION 12.
+/// Extraction support of a language.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
@@ -122,9 +122,9 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Returns the tier of a language by its code of two letters.
+    /// Returns the support level of a language by its two-letter code.
     ///
-    /// A language whose pack lacks a gate, or whose claims are switched off, is no more than [`Tier::Names`].
+    /// A language whose pack lacks a gate, or whose claims are disabled, has at most [`Tier::Names`].
     pub fn of(code: &str) -> Self {
         match Pack::of(code).and_then(Pack::rules) {
             Some(_) if code == "en" => Self::Every,
@@ -133,7 +133,7 @@ impl Tier {
         }
     }
 
-    /// Returns what is read, for people.
+    /// Returns a description for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Names => "names only",
@@ -143,9 +143,10 @@ impl Tier {
     }
 }
 
-/// Returns the language that a text is read in, by its code of two letters.
+/// Returns the language of a text, by its two-letter code.
 ///
-/// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the languages with packs has.
+/// The script decides for Chinese, Japanese and Korean, stop words for others; in a short text, also words that only one of the
+/// languages with packs has.
 pub fn language(text: &str) -> &'static str {
     if let Some(code) = by_script(text) {
         return code;
@@ -158,8 +159,8 @@ pub fn language(text: &str) -> &'static str {
     told(text, voted)
 }
 
-/// Returns the code of Chinese, Japanese or Korean where the script tells that most of a text is in it: one with kana is
-/// Japanese, one with syllables Korean, one with signs and neither Chinese.
+/// Returns the code of Chinese, Japanese or Korean if the script shows that most of a text is in it: one with kana is Japanese,
+/// one with Hangul Korean, one with Han and neither Chinese.
 ///
 /// A sign weighs as much as four letters, since it often is a word, a hiragana or a syllable of Korean as two; a katakana
 /// counts once, because names in it stand in texts of other languages.
@@ -267,7 +268,7 @@ pub(crate) fn telling_words(text: &str, code: &str) -> usize {
     words(text).iter().filter(|word| telling(&word.lower) == 1 << place).count()
 }
 
-/// Returns the languages that a word, or what stands before its apostrophe, tells by itself: a bit for each, by its place.
+/// Returns the languages that a word, or what precedes its apostrophe, tells by itself: a bit for each, by its place.
 fn telling(word: &str) -> u16 {
     static TELLING: OnceLock<HashMap<&'static str, u16, Quick>> = OnceLock::new();
     let telling = TELLING.get_or_init(|| {

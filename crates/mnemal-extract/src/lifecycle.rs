@@ -1,4 +1,4 @@
-//! The life of what was said: what a later message ends or takes back, and how long a wish holds.
+//! Life cycle of facts and preferences: endings, retractions, and how long a preference holds.
 
 mod keys;
 mod pack;
@@ -15,52 +15,52 @@ use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, Dated, Lean};
 use crate::word::words;
 
-/// Where what ends is looked for.
+/// The scope in which an ending looks for its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndingScope {
     /// The user's own life: states, diets, habits.
     Own,
-    /// What the user likes and dislikes.
+    /// The user's likes and dislikes.
     Taste,
-    /// What the user wishes of the work.
+    /// The user's wishes about the work.
     Work,
     /// All of these.
     Any,
-    /// What the user asked for in the message before, whatever it was.
+    /// The request in the previous message, whatever it was.
     Last,
-    /// Facts of the user's life, whatever their kind: what was changed for something else.
+    /// Facts of the user's life, whatever their kind: something was replaced.
     Life,
-    /// Where the user lives.
+    /// The user's home.
     Home,
-    /// Where the user works, and as what.
+    /// The user's job and employer.
     Job,
-    /// What the user studies, and where.
+    /// The user's studies.
     Study,
-    /// With whom the user lives as a couple.
+    /// The user's partner.
     Partner,
-    /// What the user suffers from.
+    /// The user's illnesses.
     Illness,
-    /// The animals of the user.
+    /// The user's pets.
     Pet,
-    /// What the user owns and uses.
+    /// The user's possessions.
     Possession,
-    /// Clubs, bands and whatever else the user belongs to.
+    /// The user's memberships: clubs, bands and others.
     Membership,
-    /// What the user is after.
+    /// The user's goals.
     Goal,
-    /// When something is due.
+    /// Deadlines.
     Deadline,
-    /// What the user does again and again, and how he eats.
+    /// The user's habits and diet.
     Habit,
-    /// What is known of a relative of the user, who has died.
+    /// Facts about a relative of the user, who has died.
     Relative,
-    /// Who does something for the user: whoever does it now takes the place of whoever did.
+    /// A service role for the user: a new holder replaces the previous one.
     Role,
 }
 
 impl EndingScope {
-    /// Every scope, in the order of their declaration.
+    /// Every scope, in declaration order.
     pub const ALL: [Self; 19] = [
         Self::Own,
         Self::Taste,
@@ -108,7 +108,7 @@ impl EndingScope {
         }
     }
 
-    /// Whether only facts end in it: homes, jobs, pets and their like are no wishes.
+    /// Whether only facts end in it: homes, jobs, pets and the like are no preferences.
     pub fn is_of_facts(self) -> bool {
         !matches!(self, Self::Own | Self::Taste | Self::Work | Self::Any | Self::Last)
     }
@@ -119,19 +119,19 @@ impl EndingScope {
     }
 }
 
-/// Which side of a statement ends.
+/// The side of a statement that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndedSide {
-    /// What was so, or was to be done: "I don't eat meat anymore".
+    /// A positive one: "I don't eat meat anymore".
     Do,
-    /// What was not so, or was to be left: "Wednesdays are free again".
+    /// A negative one: "Wednesdays are free again".
     Leave,
     /// Either: "the diet is over".
     Either,
 }
 
 impl EndedSide {
-    /// Every side, in the order of their declaration.
+    /// Every side, in declaration order.
     pub const ALL: [Self; 3] = [Self::Do, Self::Leave, Self::Either];
 
     /// Returns the name on the wire.
@@ -149,39 +149,40 @@ impl EndedSide {
     }
 }
 
-/// Words by which a message ends what was said before.
+/// An ending: words by which a message ends an earlier statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// The rule that found it; stable for ever.
+    /// The rule that found it; a stable id.
     pub rule: RuleId,
-    /// Where what ends is looked for.
+    /// The scope in which it looks for its target.
     pub scope: EndingScope,
-    /// Which side ends.
+    /// The side that ends.
     pub side: EndedSide,
-    /// Words with content that name what ends, in small letters; none for [`EndingScope::Last`], nor where a kind of facts ends
-    /// as a whole: "I was laid off".
+    /// Content words that name the target, in lower case; none for [`EndingScope::Last`], nor when a kind of facts ends as a
+    /// whole: "I was laid off".
     ///
-    /// Of [`EndingScope::Relative`] and [`EndingScope::Role`] the first is the role, as facts name it in English: `grandmother`.
+    /// For [`EndingScope::Relative`] and [`EndingScope::Role`] the first is the role, as facts name it in English:
+    /// `grandmother`.
     pub words: Vec<String>,
-    /// What ends is named among the words, which say more than its name: "the canoe went to my cousin in the end".
+    /// Whether the words contain more than the target's name: "the canoe went to my cousin in the end".
     pub is_among: bool,
-    /// The sentence says how things shall be from now on, too, so that it is a preference of its own.
+    /// Whether the sentence also states the new preference, so that it is a preference itself.
     pub has_rest: bool,
-    /// The words that end it, within the sentence.
+    /// Position of the ending words, within the sentence.
     pub cue: Span,
     /// The sentence.
     pub span: Span,
 }
 
-/// How long a wish holds, as far as its words say so.
+/// How long a preference holds, as far as its words state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Duration {
-    /// Its words say nothing of it.
+    /// Not stated.
     Unsaid,
-    /// From now on.
+    /// Permanently.
     Lasting,
-    /// For one answer or piece of work.
+    /// For one answer or task.
     Answer,
     /// For this conversation.
     Session,
@@ -189,26 +190,26 @@ pub enum Duration {
     Until(Timestamp),
 }
 
-/// A side of the form of an answer.
+/// A formal aspect of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Form {
-    /// Pictures in the text.
+    /// Emoji.
     Emoji,
-    /// Running text, lists or tables: an answer has one of them.
+    /// Prose, lists or tables: an answer has one of these shapes.
     Shape,
-    /// Signs and parts that an answer has or lacks: headings, links, exclamation marks.
+    /// Marks and parts that an answer has or lacks: headings, links, exclamation marks.
     Marks,
-    /// In which language.
+    /// The language.
     Language,
-    /// In which manner.
+    /// The tone.
     Tone,
-    /// How long.
+    /// The length.
     Length,
 }
 
 impl Form {
-    /// Every side, in the order of their declaration.
+    /// Every aspect, in declaration order.
     pub const ALL: [Self; 6] =
         [Self::Emoji, Self::Shape, Self::Marks, Self::Language, Self::Tone, Self::Length];
 
@@ -230,35 +231,35 @@ impl Form {
     }
 }
 
-/// A part of a wish that is about one side of the form of an answer.
+/// A part of a preference that concerns one formal aspect of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormPart {
-    /// Which side.
+    /// The aspect.
     pub form: Form,
-    /// Something is to be left: "no lists".
+    /// Whether it is negative: "no lists".
     pub denies: bool,
-    /// Its clause speaks of nothing else.
+    /// Whether its clause concerns nothing else.
     pub is_pure: bool,
     /// The clause, within the sentence.
     pub span: Span,
 }
 
-/// A sentence by the sides of the form of an answer that its clauses name.
+/// A sentence by the formal aspects of an answer that its clauses name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormWish {
-    /// Its parts, each side once, by place; of several of one side the first that speaks of nothing else, or the first.
+    /// Its parts, one per aspect, by position; of several the first pure one, or the first.
     pub parts: Vec<FormPart>,
-    /// It speaks of nothing else; of a sentence that names none it is not said.
+    /// Whether it concerns nothing else; undefined for a sentence without parts.
     pub is_pure: bool,
 }
 
-/// Returns which sides of the form of an answer a sentence names, clause by clause.
+/// Returns the formal aspects of an answer that a sentence names, clause by clause.
 #[must_use]
 pub fn form_wish(sentence: &str) -> FormWish {
     form_wish_behind(sentence, 0)
 }
 
-/// Returns which sides of the form of an answer a sentence names from a byte on; its language is that of the whole sentence.
+/// Returns the formal aspects that a sentence names after a byte; its language is that of the whole sentence.
 #[must_use]
 pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
     let rest = sentence.get(from..).zip(u32::try_from(from).ok());
@@ -273,11 +274,11 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
     wish
 }
 
-/// Returns what a user's message ends or takes back, by place.
+/// Returns the endings and retractions in a user's message, by position.
 ///
-/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words tell little of it:
-/// what ends nothing in a short text that hardly tells its language is read in the others too. A text in a language without a pack is
-/// read as English.
+/// Questions, suppositions and doubts end nothing, nor do quoted words. The language is guessed, and a few words are weak
+/// evidence: a short text of uncertain language that ends nothing is read in the other languages too. A text in a language
+/// without a pack is read as English.
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let text = own.as_str();
@@ -292,7 +293,7 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     let place = place_of(text);
     let Some(pack) = packs().get(place) else { return Vec::new() };
     let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
-    // What no language is told by is taken for English, or for one that shares its small words.
+    // A text of unknown language is taken for English, or for a language with the same function words.
     let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
     let may_be_other = is_short && crate::language::by_script(text).is_none() && !is_told();
     let all: Vec<Range<usize>> = sentences(text).into_iter().map(|sentence| sentence.range()).collect();
@@ -308,14 +309,14 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     all.iter().enumerate().flat_map(read).collect()
 }
 
-/// Words up to which the language of a text is uncertain. Source: own choice.
+/// Most words of a text of uncertain language. Source: own choice.
 const SHORT: usize = 12;
 
-/// Words of one language alone that tell the language of a short text. Source: own choice; one may be a name, or of a language
-/// without a pack.
+/// Words unique to one language that determine the language of a short text. Source: own choice; a single one may be a name, or
+/// from a language without a pack.
 const TELLING: usize = 2;
 
-/// Returns how long a wish holds that a sentence says; `anchor` is when and where it was said.
+/// Returns how long a preference in a sentence holds; `anchor` is the time and place of the utterance.
 #[must_use]
 pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
     let Some(pack) = pack_of(sentence) else { return Duration::Unsaid };
@@ -328,21 +329,20 @@ pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
     }
 }
 
-/// Says whether a text denies or forbids something: "no tables", "never on Sundays".
+/// Whether a text denies or forbids something: "no tables", "never on Sundays".
 #[must_use]
 pub fn denies(text: &str) -> bool {
     pack_of(text).is_some_and(|pack| pack.denies(text))
 }
 
-/// Returns the words with content of a wish, taste or habit that name what it is about, folded: without those of wishing, liking,
-/// bearing and time. "I'm allergic to walnuts" names walnuts.
+/// Returns the content words that name the subject of a preference or habit, folded: without words of wishing, liking,
+/// suffering and time. "I'm allergic to walnuts" names walnuts.
 #[must_use]
 pub fn named(statement: &str) -> Vec<String> {
     pack_of(statement).map(|pack| pack.named(statement)).unwrap_or_default()
 }
 
-/// Returns the parts of a name or statement that a word joins, of which each is meant for itself: the cello, the flute.
-/// A language without a pack joins nothing.
+/// Returns the coordinated parts of a name or statement: the cello, the flute. A language without a pack joins nothing.
 #[must_use]
 pub fn joined_parts(text: &str, language: Language) -> Vec<&str> {
     let pack = packs().iter().find(|pack| pack.language == language.code());

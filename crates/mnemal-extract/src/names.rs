@@ -1,6 +1,6 @@
-//! Names in a text, found without a model: lists, capitals, and the words beside them.
+//! Name recognition without a model: lists, capitals, and neighboring words.
 //!
-//! Precision comes first: what could be a name but has nothing that speaks for a kind is left alone.
+//! Precision comes first: a possible name without evidence for a kind is skipped.
 
 mod another;
 mod beside;
@@ -41,12 +41,12 @@ use run::Run;
 use set::Known;
 use token::{Gap, POSSESSIVES, Shape, Token};
 
-/// Returns the names, identifiers and quantities of a text, by place; they do not overlap.
+/// Returns the names, identifiers and quantities of a text, by position; they do not overlap.
 ///
-/// Identifiers, quantities and the names of `known` are found in every script; other names where a list, a capital and
-/// the words beside it agree, in English first. Names of `known` are whole words, the longest first, in any case;
-/// a word of everyday language ("Will") counts only with a capital, and a name of one or two letters only as it is
-/// written. Every occurrence is a mention. The cost grows with the length of the text alone.
+/// Identifiers, quantities and the names of `known` are found in every script; other names if a list, a capital and the
+/// neighboring words agree, in English first. Names of `known` match as whole words, the longest first, in any case; an
+/// everyday word ("Will") counts only with a capital, and a name of one or two letters only in its exact form. Every occurrence
+/// is a mention. The cost is linear in the length of the text.
 ///
 /// ```
 /// use mnemal_core::{EntityKind, Gazetteer};
@@ -73,13 +73,13 @@ pub fn mentions(text: &str, known: &Gazetteer) -> Vec<Mention> {
     found.into_iter().filter_map(|(range, kind)| mention(text, &range, kind)).collect()
 }
 
-/// Says whether a word is one of everyday language and no given name that is known: "tired", but not "grace".
+/// Whether a word is an everyday word and no known given name: "tired", but not "grace".
 pub(crate) fn is_everyday_word(word: &str) -> bool {
     let known = Lexicon::built_in().of(&mnemal_text::fold(word));
     known.has(Known::ORDINARY) && !known.has(Known::FIRST.with(Known::SURNAME))
 }
 
-/// Sorts by place and drops what begins inside of another; of two that begin together the first of the list stays.
+/// Sorts by position and drops nested ones; of two with the same start the first of the list stays.
 fn disjoint(found: &mut Vec<(Range<usize>, EntityKind)>) {
     found.sort_by_key(|(range, _)| range.start);
     let mut free = 0;
@@ -148,7 +148,7 @@ fn plural(lexicon: &Lexicon, token: &Token<'_>) -> Known {
     if is_made { Known::PRODUCT } else { Known::NOTHING }
 }
 
-/// Marks the words that lie in one of the ranges, which come by place.
+/// Marks the words that lie in one of the ranges, which come by position.
 fn take(tokens: &[Token<'_>], ranges: impl Iterator<Item = Range<usize>>, is_taken: &mut [bool]) {
     let mut from = 0;
     for range in ranges {
@@ -164,7 +164,7 @@ fn take(tokens: &[Token<'_>], ranges: impl Iterator<Item = Range<usize>>, is_tak
     }
 }
 
-/// What names of time zones begin with. Source: the areas of the tz database.
+/// Prefixes of time zone names. Source: the areas of the tz database.
 const AREAS: [&str; 9] =
     ["africa", "america", "antarctica", "asia", "atlantic", "australia", "europe", "indian", "pacific"];
 
@@ -183,7 +183,7 @@ fn is_zone(text: &str, token: &Token<'_>) -> bool {
             .is_some_and(|before| AREAS.iter().any(|area| ends_with_word(before, area)))
 }
 
-/// Says whether a text ends with a word of small letters that is written with a capital there.
+/// Returns whether a text ends with a word of lower case that is written with a capital there.
 fn ends_with_word(text: &str, word: &str) -> bool {
     let Some(start) = text.len().checked_sub(word.len()) else { return false };
     text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(word) && end.starts_with(char::is_uppercase))
@@ -200,10 +200,10 @@ fn is_glued(text: &str, token: &Token<'_>) -> bool {
         || matches!(sign, Some('.' | '=' | '(' | '_')) && next.is_some_and(|c| c.is_lowercase() || c == ')')
 }
 
-/// A shorter sentence, in words, uses capitals as the whole text does. Source: own choice, as few words prove nothing.
+/// Fewest words of a sentence whose own use of capitals counts. Source: own choice, as few words prove nothing.
 const SHORTEST_SENTENCE: usize = 5;
 
-/// Says for each word how its sentence uses capitals.
+/// Determines for each word how its sentence uses capitals.
 fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> {
     let mut cases = Vec::with_capacity(tokens.len());
     let whole = case(tokens, known, is_taken);
@@ -263,7 +263,7 @@ fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
     }
 }
 
-/// Words of books, films, songs and the like, some words before a quoted title. Source: own choice.
+/// Words for books, films, songs and the like, before a quoted title. Source: own choice.
 const WORK_WORDS: [&str; 48] = [
     "read", "reading", "watch", "watched", "watching", "book", "books", "novel", "film", "movie", "song",
     "songs", "hymn", "poem", "play", "piece", "album", "track", "story", "series", "episode", "chapter",
@@ -275,10 +275,10 @@ const WORK_WORDS: [&str; 48] = [
 /// The longest title that needs no cue, in words. Source: own choice.
 const LONGEST_TITLE: usize = 7;
 
-/// So many words before a title a word of `WORK_WORDS` is looked for. Source: own choice, "a book I have just read called".
+/// How many words before a title a word of `WORK_WORDS` may be. Source: own choice, "a book I have just read called".
 const WORK_REACH: usize = 6;
 
-/// Every word of some length has its capital, and nothing in it speaks: "The Long Furrow", but not "I am late".
+/// Every word of some length is capitalized, and there is no verb: "The Long Furrow", but not "I am late".
 fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
     let tokens = reading.tokens.get(words).unwrap_or_default();
     let is_speech = tokens.iter().any(|token| {
@@ -292,7 +292,7 @@ fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
         && tokens.iter().all(|token| token.shape != Shape::Lower || token.lower.len() <= 4)
 }
 
-/// Returns what is quoted behind "reading", "the film" and the like, and takes its words.
+/// Returns the quotations after "reading", "the film" and the like, and consumes their words.
 fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
     let mut titles = Vec::new();
     for range in title::quoted(reading.text) {
@@ -323,7 +323,7 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
     titles
 }
 
-/// Returns the names that no list of the space knows, by place.
+/// Returns the names that no list of the space knows, by position.
 fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
     let runs: Vec<Run> = reading.runs().into_iter().filter(|run| may_be(reading, run)).collect();
     let evidence: Vec<_> = runs.iter().map(|run| weigh(reading, run)).collect();
@@ -337,20 +337,20 @@ fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
     spans.collect()
 }
 
-/// Returns the length of the possessive ending behind a word.
+/// Returns the length of the possessive ending after a word.
 fn ending(text: &str, token: &Token<'_>) -> usize {
     let rest = text.get(token.span.end..).unwrap_or_default();
     POSSESSIVES.iter().find(|ending| rest.starts_with(**ending)).map_or(0, |ending| ending.len())
 }
 
-/// Where capitals say nothing, only what the lists know is a name.
+/// Where capitals are no evidence, only listed names count.
 fn may_be(reading: &Reading<'_>, run: &Run) -> bool {
     let at = run.words.start;
     let is_useless = reading.case(at) == Case::Useless;
     let is_listed = run.is_phrase && run.listed.has(Known::NAMED) && !run.listed.has(Known::ORDINARY);
     !is_useless || is_listed && !run.is_lower && reading.token(at).is_some_and(|token| token.lower.len() > 3)
 }
-/// Says whether a word with a capital is somebody's first name and nothing else that is in a dictionary.
+/// Whether a capitalized word is a first name and not in any other dictionary.
 pub(crate) fn is_first_name(word: &str) -> bool {
     let known = Lexicon::built_in().of(&lexicon::key(word));
     word.starts_with(char::is_uppercase) && known.has(Known::FIRST) && !known.has(Known::ORDINARY)

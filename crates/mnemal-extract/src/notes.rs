@@ -18,7 +18,7 @@ use crate::{requires_user_permission, word};
 /// Topic words of a note. Source: own choice; a note is a sentence, and more words are its text.
 const MOST_TOPICS: usize = 8;
 
-/// What a preference note is about.
+/// The kind of a preference note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -28,14 +28,14 @@ pub enum NoteKind {
     Aversion,
     /// What the user needs.
     Need,
-    /// What limits the user: health, faith, money, time, company.
+    /// A constraint of the user: health, faith, money, time, company.
     Constraint,
     /// What the user always or never does.
     Habit,
 }
 
 impl NoteKind {
-    /// Every kind, in the order of their declaration.
+    /// Every kind, in declaration order.
     pub const ALL: [Self; 5] = [Self::Taste, Self::Aversion, Self::Need, Self::Constraint, Self::Habit];
 
     /// Returns the name on the wire.
@@ -58,24 +58,23 @@ impl NoteKind {
 /// A sentence in which the user states a lasting preference of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// The rule that found it; stable for ever.
+    /// The rule that found it; a stable id.
     pub rule: RuleId,
-    /// What it is about.
+    /// Its kind.
     pub kind: NoteKind,
-    /// Words with content, in small letters, in the order of the sentence, each once.
+    /// Content words, in lower case, in the order of the sentence, each once.
     pub topics: Vec<String>,
-    /// It touches what may only be done with the user's leave; see [`requires_user_permission`].
+    /// Whether it touches acts that require the user's consent; see [`requires_user_permission`].
     pub requires_user_permission: bool,
     /// The sentence, verbatim.
     pub span: Span,
 }
 
-/// Returns the preference notes in a user's own words, by place; one for a sentence at most.
+/// Returns the preference notes in a user's own words, by position; at most one per sentence.
 ///
-/// A sentence counts when it speaks in the first person, affirms, and is lasting: questions, wishes, hypotheses, reports,
-/// quotations, what is over, what is so only now or for one task, and what is said to the assistant about its work do not.
-/// The language is guessed, that of a sentence by itself where it is long enough to show one; a sentence in a language without a
-/// pack gives none.
+/// A sentence counts when it is in the first person, affirmative, and lasting: questions, wishes, hypotheses, reports,
+/// quotations, past or temporary states, single tasks, and remarks to the assistant about its work do not. The language is
+/// guessed, for a long enough sentence individually; a sentence in a language without a pack gives none.
 #[must_use]
 pub fn preference_notes(words: &OwnWords<'_>) -> Vec<Note> {
     let text = words.as_str();

@@ -1,4 +1,4 @@
-//! Packs of languages, each read when the first text in it comes.
+//! Language packs, each parsed at the first text in its language.
 
 use std::sync::OnceLock;
 
@@ -16,12 +16,12 @@ pub(crate) struct LanguagePacks<T> {
 }
 
 impl<T> LanguagePacks<T> {
-    /// Names the packs; none is read yet.
+    /// Registers the packs; none is loaded yet.
     pub(crate) fn new(sources: &'static [Source], read: fn(&str, &str) -> Result<T>) -> Self {
         Self { sources, read, packs: sources.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// Returns the pack of a language; `None` for a language without one, and for one with a mistake. A test reads every pack.
+    /// Returns the pack of a language; `None` without one, or for an invalid one. A test reads every pack.
     pub(crate) fn of(&self, language: &str) -> Option<&T> {
         let place = self.sources.iter().position(|(code, _)| *code == language)?;
         let (code, text) = self.sources.get(place)?;

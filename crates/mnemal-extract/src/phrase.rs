@@ -1,9 +1,9 @@
 //! Tables of phrases, and the search for them in a list of words.
 //!
 //! A phrase is written as a line of steps: `ignore|disregard ?all ..3 instructions|rules`.
-//! A step is a word or several with `|` between them; `?` marks a step that may be missing, `..3` lets up to
-//! three words pass, and `^` at the start asks for the start of a clause.
-//! `_` joins words into one choice (`give_up|stop`); signs of scripts without spaces are joined as they are.
+//! A step is a word or several with `|` between them; `?` marks an optional step, `..3` allows up to three words in between,
+//! and `^` at the start requires the start of a clause. `_` joins words into one choice (`give_up|stop`); signs of scripts
+//! without spaces are joined as they are.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::hash::Quick;
 use crate::sieve::Sieve;
 use crate::word::{Word, is_sign, start};
 
-/// How often a short stop word stands in texts, a longer one, and another short word, beside a word of content. Source: own choice,
-/// about that of English.
+/// Relative frequencies of a short stop word, a longer one, and another short word, against a content word. Source: own choice,
+/// about those of English.
 const FREQUENCIES: [usize; 3] = [400, 100, 4];
 /// Letters of a word from which on it is not short. Source: own choice.
 const SHORT_WORD: usize = 4;
@@ -79,7 +79,7 @@ impl Step {
         self.choices.iter().filter_map(|choice| choice.words.first().map(AsRef::as_ref))
     }
 
-    /// Returns where the longest choice that stands at `at` ends.
+    /// Returns where the longest choice that is at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
         let start = words.get(at).filter(|word| self.sieve.meets(word.sieve()))?.start;
         let stands = |choice: &&Choice| {
@@ -156,12 +156,12 @@ impl<T: Copy> Phrases<T> {
         }
     }
 
-    /// Says whether a phrase stands anywhere in `words`.
+    /// Returns whether a phrase stands anywhere in `words`.
     pub(crate) fn stand_in(&self, words: &[Word<'_>]) -> bool {
         (0..words.len()).any(|at| self.stand_at(words, at))
     }
 
-    /// Says whether a phrase begins at one word.
+    /// Returns whether a phrase begins at one word.
     pub(crate) fn stand_at(&self, words: &[Word<'_>], at: usize) -> bool {
         let mut stands = false;
         self.find_at(words, at, |_, _| stands = true);
@@ -188,8 +188,8 @@ pub(crate) struct StepCache(HashMap<Box<str>, (Step, Keys), Quick>);
 type Keys = (Arc<[Box<str>]>, usize);
 
 impl StepCache {
-    /// Returns the steps of a line, and the words of which a text must have one wherever the line stands: one of each choice of the
-    /// step that fewest texts have.
+    /// Returns the steps of a line, and the words of which a text must have one wherever the line stands: one of each choice of
+    /// the step that fewest texts have.
     ///
     /// The fewer, the longer and the less common its words are, the fewer texts have a step.
     pub(crate) fn steps(&mut self, line: &str) -> (Arc<[Step]>, Arc<[Box<str>]>) {
@@ -227,7 +227,7 @@ fn rarest(words: &[Box<str>]) -> Option<Box<str>> {
     }
 }
 
-/// Returns about how often a word stands in texts, beside others.
+/// Returns about how often a word is in texts, beside others.
 pub(crate) fn frequency(word: &str) -> usize {
     let is_small =
         |language: &&str| Language::from_code(language).is_some_and(|language| is_stop_word(language, word));

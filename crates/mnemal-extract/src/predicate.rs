@@ -10,21 +10,21 @@ use crate::section::{PackFile, Section};
 
 pub use mnemal_core::Cardinality;
 
-/// What kind of fact a predicate states.
+/// The kind of fact that a predicate states.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FactType {
-    /// Between two that have names.
+    /// A relation between two named entities.
     Relation,
     /// A property.
     Attribute,
     /// A taste.
     Preference,
-    /// A state or a happening.
+    /// A state or an event.
     State,
 }
 
-/// What a relation is about.
+/// The subject area of a relation.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RelationType {
@@ -40,7 +40,7 @@ pub enum RelationType {
     Other,
 }
 
-/// How a fact loses weight with time.
+/// How a fact's weight decays with time.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fading {
@@ -54,42 +54,42 @@ pub enum Fading {
     Fast,
 }
 
-/// What is known of a predicate, whatever the language.
+/// The properties of a predicate, independent of language.
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredicateInfo {
     /// Its name.
     pub name: String,
-    /// How many values it holds.
+    /// Its cardinality.
     pub cardinality: Cardinality,
-    /// What kind of fact it states.
+    /// The kind of fact that it states.
     pub fact: FactType,
-    /// What it is about.
+    /// Its subject area.
     pub relation: RelationType,
     /// The predicate that excludes it.
     pub opposite: Option<String>,
-    /// It needs the user's permission: health, partnership.
+    /// Whether it requires the user's consent: health, partnership.
     pub is_sensitive: bool,
-    /// It identifies a person.
+    /// Whether it identifies a person.
     pub is_personal: bool,
-    /// It protects the user and never fades.
+    /// Whether it protects the user and never decays.
     pub is_safety: bool,
-    /// Its end can be said.
+    /// Whether its end can be stated.
     pub ends: bool,
-    /// How it loses weight.
+    /// How it decays.
     pub fading: Fading,
-    /// What its object may be, as the names of kinds: `location`, `date`, `literal` …
+    /// The allowed object kinds, by name: `location`, `date`, `literal` …
     pub objects: Vec<String>,
-    /// Predicates that it implies: who acquires something owns it.
+    /// Predicates that it implies: acquiring something implies owning it.
     pub implies: Vec<String>,
 }
 
-/// Returns what is known of a predicate; `None` for one that is not in the set.
+/// Returns the properties of a predicate; `None` for an unknown one.
 pub fn of(name: &str) -> Option<&'static PredicateInfo> {
     table().1.get(name).and_then(|place| table().0.get(*place))
 }
 
-/// Returns every predicate in the order of the table.
+/// Returns every predicate, in the order of the table.
 pub fn all() -> &'static [PredicateInfo] {
     &table().0
 }

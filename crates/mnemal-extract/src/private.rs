@@ -1,26 +1,24 @@
-//! Cuts what the user marked as private: `<private>…</private>`.
+//! Removal of passages that the user marked as private: `<private>…</private>`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// The tag whose content is never stored.
 ///
-/// Source: RELIABILITY.md 8.1.
+/// Source: own choice.
 pub const PRIVATE_TAG: &str = "private";
 
-/// Cuts everything inside `<private>…</private>`, see [`strip_tag`].
+/// Removes everything inside `<private>…</private>`, see [`strip_tag`].
 #[must_use]
 pub fn strip_private(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     strip_tag(text, PRIVATE_TAG)
 }
 
-/// Cuts every element `<tag>…</tag>` and leaves `[tag]` in its place.
+/// Removes every element `<tag>…</tag>` and leaves `[tag]` in its place.
 ///
-/// Returns the rest and the bytes of `text` that were cut, tags included, by position.
-/// Capitals do not matter, attributes and spaces in the opening tag neither.
-/// An element inside an element belongs to the outer one.
-/// An element without its end reaches to the end of the text: a forgotten end must not publish what follows.
-/// A closing tag alone stays.
+/// Returns the rest and the removed bytes of `text`, tags included, by position. Case, attributes and spaces in the opening tag
+/// are ignored. A nested element belongs to the outer one. An element without its end reaches to the end of the text: a
+/// forgotten end must not publish what follows. A closing tag alone stays.
 #[must_use]
 pub fn strip_tag<'t>(text: &'t str, tag: &str) -> (Cow<'t, str>, Vec<Range<usize>>) {
     let mut cuts: Vec<Range<usize>> = Vec::new();
@@ -68,7 +66,7 @@ enum Tag {
     Close,
 }
 
-/// Source: own choice; what has more bytes between its brackets is no tag.
+/// Source: own choice; more bytes between the brackets are no tag.
 const LONGEST_TAG: usize = 256;
 
 /// Reads the tag that `rest` begins with, if it is the wanted one.

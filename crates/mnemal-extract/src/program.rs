@@ -1,21 +1,21 @@
-//! Finds what a program wrote into a turn of a person: elements with tags of its own.
+//! Detection of program-written text in a user's turn: elements with the program's own tags.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Longest tag with its attributes. Source: own choice; a summary of a teammate's message stands in an attribute.
+/// Longest tag with its attributes. Source: own choice; some transcripts hold a message summary in an attribute.
 const LONGEST_TAG: usize = 4096;
-/// Letters behind a tag in which a code span ends. Source: own choice; a longer one is a backtick that means something else.
+/// Bytes after a tag within which a code span must end. Source: own choice; beyond that a backtick means something else.
 const LONGEST_CODE: usize = 256;
-/// What a program writes behind its own element, to the end of the line. Source: transcripts of Claude Code 2.
+/// Program-written text after its own element, to the end of the line. Source: transcripts of Claude Code 2.
 const FOOTERS: [&str; 2] =
     ["Full transcript available at: ", "Read the output file to retrieve the result: "];
 
-/// Returns the bytes of elements that a program wrote into a text, with their tags; ascending, apart.
+/// Returns the byte ranges of elements that a program wrote into a text, with their tags; ascending, disjoint.
 ///
-/// A program's tag has a name of several words, joined by `-` or `_`: `<task-notification>`, `<ide_selection>`. Which names there
-/// are does not matter, and neither do attributes and line breaks. An element without its end reaches to the end of the text where
-/// the text begins with it. A tag that is only mentioned, inside a sentence, in a code span or in a fence, is none.
+/// A program's tag has a name of several words, joined by `-` or `_`: `<task-notification>`, `<ide_selection>`, whatever the
+/// names, attributes and line breaks. An element without its end reaches to the end of the text if the text begins with it. A
+/// tag that is only mentioned, inside a sentence, in a code span or in a fence, does not count.
 #[must_use]
 pub fn program_elements(text: &str) -> Vec<Range<usize>> {
     if !text.contains('<') {
@@ -48,7 +48,7 @@ struct Tag<'t> {
     kind: Kind,
     range: Range<usize>,
     has_attributes: bool,
-    /// Whether nothing stands before it on its line.
+    /// Whether nothing precedes it on its line.
     leads: bool,
 }
 
@@ -71,7 +71,7 @@ struct Element {
     leads: bool,
 }
 
-/// Returns the tags of a text that stand in no fence and no code span.
+/// Returns the tags of a text that are in no fence and no code span.
 fn tags(text: &str) -> Vec<Tag<'_>> {
     let mut tags = Vec::new();
     let fences = fences(text);
@@ -172,7 +172,7 @@ fn tag_end(attributes: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// Returns what stands behind an attribute and its value; words without a value are a sentence, not attributes.
+/// Returns what follows an attribute and its value; words without a value are a sentence, not attributes.
 fn behind_attribute(text: &str) -> Option<&str> {
     let (name, value) = text.split_once('=')?;
     if name.is_empty() || !name.chars().all(is_of_name) {
@@ -224,7 +224,7 @@ fn pair(tags: &[Tag<'_>]) -> Vec<Element> {
     elements
 }
 
-/// Whether a person speaks of the tags of an element and puts nothing between them but words of his own sentence.
+/// Whether a person mentions the tags of an element, with only words of the sentence between them.
 fn is_mentioned(text: &str, element: &Element, end: usize) -> bool {
     let inner = text.get(element.inner.clone()).unwrap_or_default();
     if inner.is_empty() {

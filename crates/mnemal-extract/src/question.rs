@@ -1,4 +1,4 @@
-//! What a question asks for, read from its words.
+//! Question analysis: the answer type and the target of a question.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::question_words::{
 };
 use crate::word::{Word, words};
 
-/// The word that asks.
+/// The question word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wh {
@@ -24,7 +24,7 @@ pub enum Wh {
     Where,
     /// "why", "how come".
     Why,
-    /// "how", without a measure behind it.
+    /// "how", without a following measure.
     How,
     /// "which".
     Which,
@@ -40,41 +40,41 @@ pub enum Wh {
     HowOld,
 }
 
-/// What was read from a question.
+/// The analysis of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "eight independent signals, each read by its name")]
 #[must_use]
 pub struct Question {
-    /// Capitalised sequences as written, without possessive endings, each once, by first appearance.
+    /// Capitalized sequences as written, without possessive endings, each once, by first appearance.
     pub names: Vec<String>,
-    /// The first word that asks, if there is one.
+    /// The first question word, if any.
     pub wh: Option<Wh>,
-    /// The answer is a time: "when", "what year", "how long ago".
+    /// Whether the answer is a time: "when", "what year", "how long ago".
     pub asks_time: bool,
-    /// What stands in quotation marks, by position, without the marks; bytes of the text.
+    /// Quoted phrases, by position, without the marks; byte ranges of the text.
     pub phrases: Vec<Range<usize>>,
-    /// It asks for what is not so, or was not done.
+    /// Whether it asks for something that is not so, or was not done.
     pub negated: bool,
-    /// It asks for something the assistant said or made: "what did you suggest", "your recipe".
+    /// Whether it asks for something the assistant said or made: "what did you suggest", "your recipe".
     pub about_assistant: bool,
-    /// It asks about the person who asks: "I", "my".
+    /// Whether it asks about the asker: "I", "my".
     pub about_self: bool,
-    /// The attribute that is asked of something, bytes of the text: "main reason" of "What was the main reason for the delay?".
+    /// The requested attribute, as a byte range: "main reason" of "What was the main reason for the delay?".
     ///
-    /// Only of questions that begin "what is the …", "what was Anna's …": there the answer is said of that attribute, where
-    /// "what book did she read" only names the class of its answer.
+    /// Only for questions that begin "what is the …", "what was Anna's …": there the answer states that attribute, while "what
+    /// book did she read" only names the class of its answer.
     pub attribute: Option<Range<usize>>,
-    /// It asks for advice or for work, so that how the asker likes it matters: "what should I", "can you show me".
+    /// Whether it asks for advice or for work, so that the asker's preferences matter: "what should I", "can you show me".
     pub asks_help: bool,
-    /// It is answered by yes or no: "have I ever", "did she". "Can you" asks for help, not for yes.
+    /// Whether it is a yes/no question: "have I ever", "did she". "Can you" asks for help instead.
     pub asks_whether: bool,
-    /// It asks for the whole of something: "summarise", "an overview", "over time".
+    /// Whether it asks for an overview: "summarise", "an overview", "over time".
     pub asks_summary: bool,
-    /// It asks what came before what: "the order in which", "in chronological order", "a timeline".
+    /// Whether it asks for an order of events: "the order in which", "in chronological order", "a timeline".
     pub asks_order: bool,
 }
 
-/// Reads an English question; of another language, names and quoted phrases only.
+/// Analyzes an English question; in another language, only names and quoted phrases.
 pub fn question(text: &str) -> Question {
     let words = words(text);
     let wh = find_wh(&words);
@@ -183,8 +183,8 @@ fn is_about_self(words: &[Word<'_>]) -> bool {
     })
 }
 
-/// Words of other languages with which somebody asks about himself: pronouns, and verbs where the pronoun is left out. No word of
-/// English is among them.
+/// First-person words of other languages: pronouns, and verb forms where the pronoun is omitted. None of them is an English
+/// word.
 ///
 /// Source: own choice.
 const SELF: [&str; 48] = [
@@ -298,7 +298,7 @@ fn name_at(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> 
     Some((next - at, end))
 }
 
-/// Where a word stands in its sentence.
+/// Where a word is in its sentence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
@@ -334,7 +334,7 @@ fn possessive_len(text: &str, word: &Word<'_>) -> usize {
     written.rfind(['\'', '’']).map_or(0, |mark| written.len() - mark)
 }
 
-/// Only a space, a hyphen or the stop of an initial stands between the word and the one before it.
+/// Only a space, a hyphen or the stop of an initial is between the word and the one before it.
 fn is_next_to(text: &str, words: &[Word<'_>], at: usize) -> bool {
     let Some((last, word)) = at.checked_sub(1).and_then(|last| words.get(last)).zip(words.get(at)) else {
         return false;
@@ -355,7 +355,7 @@ fn starts_sentence(text: &str, words: &[Word<'_>], at: usize) -> bool {
     before.is_empty() || before.ends_with(['.', '?', '!', ':', '\n', '…'])
 }
 
-/// Returns what stands in quotation marks; an apostrophe opens none.
+/// Returns the quoted phrases; an apostrophe opens none.
 fn phrases(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut last = ' ';

@@ -1,6 +1,6 @@
 //! English word lists of the question analysis, as data.
 
-/// Words that are capitalised because they begin a sentence.
+/// Words that are capitalized only because they begin a sentence.
 pub(crate) const COMMON_STARTS: &[&str] = &[
     "a",
     "about",
@@ -185,7 +185,7 @@ pub(crate) const COMMON_STARTS: &[&str] = &[
     "i",
 ];
 
-/// Words that are capitalised everywhere and name no person, place or thing.
+/// Words that are always capitalized and name no person, place or thing.
 pub(crate) const NOT_NAMES: &[&str] = &[
     "monday",
     "tuesday",
@@ -236,7 +236,7 @@ pub(crate) const NOT_NAMES: &[&str] = &[
 pub(crate) const JOINERS: &[&str] =
     &["of", "de", "van", "von", "der", "da", "di", "del", "la", "du", "dos", "bin", "al", "y", "la"];
 
-/// What an assistant is asked to do when a question begins with "do you" and its like.
+/// Requests to an assistant after "do you" and the like.
 pub(crate) const REQUEST_VERBS: &[&str] = &[
     "remember",
     "recall",
@@ -266,7 +266,7 @@ pub(crate) const REQUEST_VERBS: &[&str] = &[
     "happen",
 ];
 
-/// Verbs whose "me" is only the one who gets the answer.
+/// Verbs whose "me" is only the recipient of the answer.
 pub(crate) const RECIPIENT_VERBS: &[&str] =
     &["tell", "remind", "show", "give", "help", "let", "send", "bring", "walk", "for", "to", "teach"];
 
@@ -274,7 +274,7 @@ pub(crate) const RECIPIENT_VERBS: &[&str] =
 pub(crate) const DETERMINERS: &[&str] =
     &["a", "an", "her", "his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your"];
 
-/// Prepositions, auxiliaries and relatives, with which the name of an attribute has ended.
+/// Prepositions, auxiliaries and relatives that end an attribute's name.
 pub(crate) const ATTRIBUTE_ENDS: &[&str] = &[
     "about",
     "after",

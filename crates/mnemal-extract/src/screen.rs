@@ -1,4 +1,4 @@
-//! The write screen: names the rule by which a text tries to command an agent.
+//! The write screen: names the rule by which a text looks like a prompt injection.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -24,18 +24,18 @@ pub const SCREEN_RULES: [&str; 8] = [
     "opaque_blob",
 ];
 
-/// Source: RELIABILITY.md 7.
+/// Characters of a base64 or hex run that counts as an opaque payload. Source: own choice; SHA-512 has 128 in hex.
 const BLOB: usize = 200;
 
 /// Source: own choice; emoji flags use up to 6 of the same characters.
 const HIDDEN: usize = 8;
 
-/// Returns the rule that a text breaks, or `None` for an ordinary text.
+/// Returns the rule that a text violates, or `None` for an ordinary text.
 ///
-/// For texts below level user and for the output of workers; what the user writes is no attack on the user.
-/// A hit is a reason to keep the text out of recall, not to drop it: the screen is one layer of several.
-/// Invisible characters, decorated letters and Cyrillic or Greek look-alikes are read as what they show; scattered letters,
-/// digits in the place of letters, reversed and encoded text are read as what they hide.
+/// For texts below level user and for the output of passes; the user's own text is never an attack on the user. A hit
+/// quarantines a text and does not drop it: the screen is one layer of several. Invisible characters, decorated letters and
+/// Cyrillic or Greek look-alikes are read as what they show; scattered letters, digits in place of letters, reversed and
+/// encoded text are read as what they hide.
 #[must_use]
 pub fn screen(text: &str) -> Option<&'static str> {
     if text.chars().filter(|c| matches!(c, '\u{E0020}'..='\u{E007F}')).count() >= HIDDEN {
@@ -131,7 +131,7 @@ fn bounded(text: &str, from: usize) -> &str {
     rest.get(..rest.floor_char_boundary(LONGEST_ADDRESS)).unwrap_or_default()
 }
 
-/// Says whether the address whose `://` stands at `sign` is that of a Markdown image, `![…](https://…)`.
+/// Returns whether the address whose `://` is at `sign` is that of a Markdown image, `![…](https://…)`.
 fn is_image(text: &str, sign: usize) -> bool {
     let from = text.floor_char_boundary(sign.saturating_sub(120));
     let before = text.get(from..sign).unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_alphabetic());

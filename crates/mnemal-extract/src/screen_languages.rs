@@ -1,5 +1,5 @@
-//! What texts in other languages say that try to command an agent, as data: to drop its instructions, to wait for a word of
-//! the user, to hide something from the user, to be another, to do something always or unasked.
+//! Prompt-injection phrases in other languages, as data: overrides of instructions, triggers on a word of the user, secrecy
+//! toward the user, role changes, standing or unsolicited orders.
 
 /// Rule and phrases; see [`crate::phrase`] for how they are written.
 pub(crate) const PHRASES_ELSEWHERE: &[(&str, &[&str])] = &[

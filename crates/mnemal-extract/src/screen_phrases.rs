@@ -1,4 +1,4 @@
-//! What texts say that try to command an agent, as data.
+//! Prompt-injection phrases, as data.
 
 /// Rule and text, in any case.
 pub(crate) const LITERALS: &[(&str, &str)] = &[
@@ -147,7 +147,7 @@ pub(crate) const PHRASES: &[(&str, &[&str])] = &[
             "always|never sign|start|begin|end|finish ?all my|your|our|every|all ?of ?my mails|mail|emails|email|messages|replies|letters|posts",
             "never ask|consult|bother|involve the|your user|owner|human",
             "switch to selling|promoting|recommending|praising",
-            // Words that somebody puts into the user's mouth.
+            // Words put into the user's mouth.
             "^user|human i prefer|like|love|hate|instruct|authorise|authorize|allow|approve|permit|confirm",
             "^user|human|customer please_remember|from_now_on|you_have_my|remember_that_i|remember_that_my|remember_my|always_answer|always_use|never_ask",
             "user|human|customer|owner said|says|wrote|states|typed ?that i want|need|would_like|allow|authorise|authorize ?hereby you to",

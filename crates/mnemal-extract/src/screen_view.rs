@@ -1,21 +1,21 @@
-//! Other readings of a text, for commands that are written so that only their reader sees them.
+//! Decoded views of a text, for injections that are hidden from a human reader.
 
 use std::borrow::Cow;
 
-/// Fewest letters that stand alone before they are read as one word. Source: own choice; nobody spells shorter words out
-/// to hide them, and lists of single letters are mostly shorter.
+/// Fewest single letters that are joined into one word. Source: own choice; shorter words are not hidden that way, and lists of
+/// single letters are mostly shorter.
 const SCATTERED: usize = 6;
 /// Shortest encoded run that is decoded. Source: own choice; four words.
 const ENCODED: usize = 20;
 /// Most bytes of a text that are decoded. Source: own choice, which keeps the screen linear.
 const MOST_DECODED: usize = 64 * 1024;
 
-/// Returns the letter that a decorated one shows: mathematical, circled and full-width letters.
+/// Returns the plain letter of a decorated one: mathematical, circled and full-width letters.
 pub(crate) fn plain(c: char) -> char {
     let latin = |from: u32, first: char| char::from_u32(u32::from(first) + from).unwrap_or(c);
     match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
-        // Thirteen alphabets of 26 capital and 26 small letters.
+        // Thirteen alphabets of 26 capital and 26 lower case.
         '\u{1D400}'..='\u{1D6A3}' => match (u32::from(c) - 0x1D400) % 52 {
             small @ 26.. => latin(small - 26, 'a'),
             capital => latin(capital, 'A'),
@@ -26,7 +26,7 @@ pub(crate) fn plain(c: char) -> char {
     }
 }
 
-/// Returns other readings of a text; none for an ordinary one.
+/// Returns the decoded views of a text; none for an ordinary one.
 pub(crate) fn others(text: &str) -> Vec<String> {
     let mut readings = Vec::new();
     readings.extend(joined(text));

@@ -1,4 +1,4 @@
-//! Finds secrets in a text and puts a typed placeholder in their place.
+//! Secret detection and replacement by typed placeholders.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,28 +19,28 @@ pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod view;
 
-/// The version of the rule table; it counts up whenever a text may be redacted in another way.
+/// The version of the rule table; incremented whenever a text may be redacted differently.
 pub const REDACTOR_VERSION: u32 = 1;
 
 /// Bytes before and after a keyword in which a regular expression looks for its secret.
 ///
-/// Source: RELIABILITY.md 8.2.
+/// Source: own choice.
 const WINDOW: usize = 512;
 
-/// Bytes that a compiled pattern of a user may take.
+/// Memory limit of a compiled user pattern, in bytes.
 ///
-/// Source: RELIABILITY.md 8.2, 1 MiB.
+/// Source: own choice; it bounds the memory that a user's pattern may cost.
 const PATTERN_SIZE: usize = 1 << 20;
 
 /// How often a text is read again around what was found. Source: own choice; the second reading is nearly
 /// always the last.
 const READINGS: usize = 4;
 
-/// What happens to a secret of a rule.
+/// The handling of a rule's secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// A placeholder takes the secret's place.
+    /// The secret is replaced by a placeholder.
     #[default]
     Redact,
     /// The same, and the caller refuses the text: see [`Redaction::blocked`].
@@ -56,9 +56,9 @@ pub struct Found {
     pub rule: String,
     /// Bytes of the **original** text, on character boundaries.
     pub span: Range<usize>,
-    /// What stands in its place: `[secret:rule#a1b2]`; with [`Mode::Allow`], what would stand there.
+    /// The placeholder: `[secret:rule#a1b2]`; with [`Mode::Allow`], the one that would replace it.
     pub placeholder: String,
-    /// What was done.
+    /// The mode that was applied.
     pub mode: Mode,
 }
 
@@ -68,7 +68,7 @@ pub struct Found {
 pub struct Redaction<'t> {
     /// The text; borrowed if nothing was replaced.
     pub text: Cow<'t, str>,
-    /// What was found, by position, without overlaps.
+    /// The secrets found, by position, without overlaps.
     pub found: Vec<Found>,
 }
 
@@ -79,11 +79,10 @@ impl Redaction<'_> {
     }
 }
 
-/// The rules by which secrets are found: those of this crate and patterns of the user.
+/// The secret rules: those of this crate and patterns of the user.
 ///
-/// Making a value costs next to nothing: the keyword automaton is built by the first text, and a regular
-/// expression by the first text that holds one of its keywords.
-/// Keep one value for the life of the process; it is shared freely between threads.
+/// Making a value costs almost nothing: the keyword automaton is built by the first text, and a regular expression by the first
+/// text with one of its keywords. Keep one value for the life of the process; it is shared freely between threads.
 pub struct SecretRules {
     keywords: OnceLock<Keywords>,
     /// One per row of the table; filled by the first need of it.
@@ -140,11 +139,11 @@ impl SecretRules {
         }
     }
 
-    /// Returns the rules of this crate and patterns of the user, given as id and regular expression.
+    /// Returns the rules of this crate and user patterns, given as id and regular expression.
     ///
-    /// The secret is the first group of a pattern, or all of its match.
-    /// A pattern is left out, with a [remark](Self::remarks), if it does not compile, if it takes more than
-    /// 1 MiB, or if its id is not made of 1 to 64 letters, digits and underscores of ASCII.
+    /// The secret is the first group of a pattern, or all of its match. A pattern is skipped, with a [remark](Self::remarks),
+    /// if it does not compile, if it takes more than 1 MiB, or if its id does not consist of 1 to 64 ASCII letters, digits and
+    /// underscores.
     pub fn with_patterns(extra: &[(&str, &str)]) -> Self {
         let mut rules = Self::built_in();
         for (id, pattern) in extra {
@@ -182,7 +181,7 @@ impl SecretRules {
         self
     }
 
-    /// Returns what was not understood in the patterns and modes, in order.
+    /// Returns remarks on invalid patterns and modes, in order.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
@@ -195,10 +194,8 @@ impl SecretRules {
 
     /// Replaces every secret in `text` by `[secret:rule#tail]`.
     ///
-    /// The tail is what `fingerprint` makes of the secret, in hexadecimal: 16 bits of a keyed hash show that it
-    /// is the same secret again without giving it away.
-    /// The secret is handed over decoded, so that its escaped forms have one fingerprint.
-    /// Redacting the result again changes nothing.
+    /// The tail is the result of `fingerprint`, in hexadecimal: 16 bits of a keyed hash identify a repeated secret without
+    /// revealing it. The secret is passed decoded, so that its escaped forms have one fingerprint. Redaction is idempotent.
     ///
     /// Without a keyword in the text this costs one pass of an automaton, about 1 µs per 150 bytes.
     pub fn redact<'t>(&self, text: &'t str, fingerprint: &dyn Fn(&[u8]) -> u16) -> Redaction<'t> {

@@ -1,13 +1,13 @@
-//! A quick look that tells most words from those of a list.
+//! Fast prefilter that excludes most words that are not in a list.
 
-/// The beginnings of some words, each as one of 128 marks: a word whose mark is missing is none of them.
+/// A Bloom-like filter of word beginnings with 128 marks: a word whose mark is missing is not in the list.
 ///
-/// Most words of a text stand in none of the hundreds of lists and patterns of a language; this says so in a few cycles.
+/// Most words of a text are in none of the hundreds of lists and patterns of a language; this check takes a few cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sieve(u128);
 
 impl Sieve {
-    /// The sieve that holds back nothing.
+    /// The sieve that lets everything pass.
     pub(crate) const ALL: Self = Self(u128::MAX);
 
     /// Returns the sieve of one beginning, as [`start`](crate::word::start) gives it.
@@ -16,17 +16,17 @@ impl Sieve {
         Self(1 << (start.wrapping_mul(0x517c_c1b7_2722_0a95) >> 57))
     }
 
-    /// Returns the sieve that lets through what one of the two does.
+    /// Returns the union of two sieves.
     pub(crate) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Says whether the two may have a word in common.
+    /// Returns whether the two may have a word in common.
     pub(crate) fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Says how many marks are set; with fewer it holds back more.
+    /// Returns the number of set marks; with fewer it excludes more.
     pub(crate) fn width(self) -> u32 {
         self.0.count_ones()
     }

@@ -1,4 +1,4 @@
-//! Makes up secrets from their formats, so that tests plant them without a token in any file.
+//! Synthetic secrets built from their formats, so that tests plant them without a real token in any file.
 //!
 //! Nothing here was ever issued: the characters come from the seed.
 //! A test plants [`phrase`]`.text`, runs what it tests, and asserts that [`phrase`]`.secret` is in no byte:
@@ -31,9 +31,9 @@ pub fn rule_ids() -> impl Iterator<Item = &'static str> {
     crate::secrets::rule_ids()
 }
 
-/// Returns a secret that the rule recognises; the same seed gives the same secret.
+/// Returns a secret that the rule recognizes; the same seed gives the same secret.
 ///
-/// Some rules recognise a secret only behind its name ("my password is …") or inside a line; [`phrase`] gives
+/// Some rules recognize a secret only behind its name ("my password is …") or inside a line; [`phrase`] gives
 /// these a sentence. `None` if there is no such rule.
 pub fn secret(rule: &str, seed: u64) -> Option<String> {
     phrase(rule, seed).map(|planted| planted.secret)

@@ -1,8 +1,8 @@
-//! Marks of a turn that ranking wants to know of every turn, read in one pass over its bytes.
+//! Marks of a turn for ranking, read in one pass over its bytes.
 
 use crate::word::without_closing_marks;
 
-/// What a turn is and has; four bits, to be stored with the turn.
+/// Surface marks of a turn; four bits, stored with the turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Marks(u8);
 
@@ -22,22 +22,22 @@ impl Marks {
         Marks(bits & 15)
     }
 
-    /// Its last sentence asks.
+    /// Whether its last sentence is a question.
     pub fn is_question(self) -> bool {
         self.0 & Self::QUESTION != 0
     }
 
-    /// It names a time: a month, a weekday, a date, an hour, "yesterday", "last week", "two days ago".
+    /// Whether it mentions a time: a month, a weekday, a date, an hour, "yesterday", "last week", "two days ago".
     pub fn has_time_expression(self) -> bool {
         self.0 & Self::TIME != 0
     }
 
-    /// It has a digit, or a number in words from two up.
+    /// Whether it has a digit, or a spelled-out number from two up.
     pub fn has_number(self) -> bool {
         self.0 & Self::NUMBER != 0
     }
 
-    /// It is short and begins as a greeting, a farewell or thanks.
+    /// Whether it is short and begins with a greeting, a farewell or thanks.
     pub fn is_greeting(self) -> bool {
         self.0 & Self::GREETING != 0
     }
@@ -234,7 +234,7 @@ impl Turn {
     }
 }
 
-/// Copies a word in small letters; a longer word than the buffer is no word of a table.
+/// Copies a word in lower case; a longer word than the buffer is no word of a table.
 fn small<'b>(bytes: &[u8], buffer: &'b mut [u8; 16]) -> &'b [u8] {
     let len = if bytes.len() > buffer.len() {
         bytes.iter().take_while(|b| b.is_ascii_digit()).count().min(16)

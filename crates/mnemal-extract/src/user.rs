@@ -1,6 +1,6 @@
-//! Whether a note is about the user.
+//! Test for notes about the user.
 
-/// What the user is called in a note, and his own "I" and "my", in the languages that claims are read in. Source: own choice.
+/// Words for the user in a note, and the first person, in the languages of claims. Source: own choice.
 const USER: &[&str] = &[
     "user",
     "user's",
@@ -45,19 +45,20 @@ const USER: &[&str] = &[
     "meus",
     "minhas",
 ];
-/// Words with which a note begins that leaves him out, as in "Prefers window seats". Source: how memories begin that mem0 makes.
+/// Openers of a note with an omitted subject, as in "Prefers window seats". Source: memories that mem0 generates.
 const LEFT_OUT: &[&str] = &[
     "avoids", "dislikes", "enjoys", "has", "hates", "is", "likes", "lives", "loves", "name", "needs", "owns",
     "prefers", "speaks", "studies", "wants", "works",
 ];
-/// Articles before what he is called.
+/// Articles before a word for the user.
 const ARTICLES: &[&str] = &["the", "der", "die", "le", "la", "el", "o"];
-/// What notes in scripts without spaces begin with.
+/// Note openers in scripts without spaces.
 const GLUED: [&str; 8] = ["用户", "使用者", "我", "ユーザー", "私", "사용자", "저는", "나는"];
 
-/// Returns whether a note is about the user: whether its first words name him, are his own "I" or "my", or a verb without anybody.
+/// Returns whether a note is about the user: whether its first words are a word for the user, the first person, or a verb
+/// without a subject.
 ///
-/// It is asked of texts that somebody kept on purpose, one or two sentences each; of what was merely said it tells little.
+/// Meant for texts that were stored on purpose, one or two sentences each; for conversation it is unreliable.
 ///
 /// ```
 /// use mnemal_extract::concerns_user;

@@ -1,4 +1,4 @@
-//! Words of a text in small letters, with the bytes they came from.
+//! Lower-case words of a text with their byte ranges.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use crate::sieve::Sieve;
 /// A word: letters and digits, with apostrophes and hyphens inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
-    /// In small letters, with `'` for every apostrophe.
+    /// In lower case, with `'` for every apostrophe.
     pub(crate) lower: Cow<'t, str>,
     /// The first eight bytes of `lower`, as a number.
     pub(crate) start: u64,
     /// Bytes of the text.
     pub(crate) span: Range<usize>,
-    /// Nothing but spaces and opening signs stands between the last full stop, comma or other sign and the word.
+    /// Whether only spaces and opening signs are between the last full stop, comma or other sign and the word.
     pub(crate) starts_clause: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'t> Word<'t> {
         Sieve::of(self.start)
     }
 
-    /// Says whether the word has a capital at its start.
+    /// Returns whether the word has a capital at its start.
     pub(crate) fn is_capitalised(&self, text: &str) -> bool {
         text.get(self.span.clone()).and_then(|word| word.chars().next()).is_some_and(char::is_uppercase)
     }
@@ -89,8 +89,7 @@ fn lower(word: &str) -> Cow<'_, str> {
     Cow::Owned(word.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase).collect())
 }
 
-/// Cuts spaces, quotation marks, exclamation marks and pictures off the end, so that the mark of the sentence
-/// is last.
+/// Removes spaces, quotation marks, exclamation marks and emoji from the end, so that the final mark of the sentence is last.
 pub(crate) fn without_closing_marks(text: &str) -> &str {
     let is_picture = |c: char| c >= '\u{2600}' && !c.is_alphanumeric() && !matches!(c, '？' | '。' | '！');
     text.trim_end_matches(|c: char| {

@@ -1,4 +1,4 @@
-//! The rules behave as every extractor must.
+//! The rule extractor against the conformance suite of extractors.
 
 #![expect(clippy::unused_async, reason = "the suite awaits whatever it tests")]
 

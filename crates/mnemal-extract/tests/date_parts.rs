@@ -1,4 +1,4 @@
-//! Times that are part of something longer are refused; zones, ends and shared words mean what a speaker means by them.
+//! Times inside longer expressions are refused; time zones, range ends and shared words.
 #![expect(clippy::unwrap_used, reason = "a test stops where its own data are wrong")]
 
 use jiff::{Timestamp as Moment, tz::TimeZone};

@@ -1,4 +1,4 @@
-//! Dates: the gold set, laws that hold for any text, days at midnight and where clocks are changed.
+//! Dates: the gold set, invariants for any text, days at midnight and at clock changes.
 
 #[cfg(test)]
 mod tests {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(span(twice).0, "2024-10-27T00:30:00Z");
     }
 
-    // The part of AD-27 that reads text; what undated values do to each other is decided where facts are weighed.
+    // The part of AD-27 (time grounding at extraction) that reads text; the graph orders undated values.
     #[test]
     fn words_count_from_the_moment_they_were_said_and_what_is_no_day_sets_no_time() {
         let early = only("We moved three weeks ago.", "2023-03-31T12:00:00Z", "UTC", Lean::Past);
@@ -171,7 +171,7 @@ mod tests {
         assert!(dates("It was due some other time.", &anchor, Lean::Past).is_empty());
     }
 
-    // The grammar of AD-19; recall asks it with the time and zone of the request.
+    // The query-date grammar (AD-19); recall calls it with the time and zone of the request.
     #[test]
     fn a_question_names_its_window() {
         let moment = "2024-05-15T12:00:00Z";

@@ -1,4 +1,4 @@
-//! Feedback and preference notes: what is found in messages, and what holds for every message.
+//! Feedback and preference notes: detection, and invariants for every message.
 
 #[cfg(test)]
 mod tests {

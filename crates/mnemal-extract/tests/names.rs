@@ -1,4 +1,4 @@
-//! What the search for names finds, what it leaves alone, and what holds for every text.
+//! Name search: hits, non-hits, and invariants for every text.
 
 #[cfg(test)]
 mod tests {

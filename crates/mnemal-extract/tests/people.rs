@@ -1,4 +1,4 @@
-//! Of whom something is claimed: whose name it is, who ended, and what is nobody's.
+//! Subjects of claims: names, endings, and statements about third parties.
 
 #[cfg(test)]
 mod tests {
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(names("Sera called me yesterday and wants the book back."), ["Sera"]);
     }
 
-    /// Each relation of somebody with a name, as `owner predicate topic object`.
+    /// Each relation of a named person, as `owner predicate topic object`.
     fn ties(text: &str) -> Vec<String> {
         let found = read(text, &[]);
         let tie = |fact: &ExtractedFact| match &fact.subject {

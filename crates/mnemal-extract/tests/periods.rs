@@ -1,4 +1,4 @@
-//! What claims say of when something was so, in the languages that are read.
+//! Validity times of claims, in every supported language.
 
 #[cfg(test)]
 mod tests {

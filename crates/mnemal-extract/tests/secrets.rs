@@ -1,4 +1,4 @@
-//! What the secret rules find, what they leave alone, and what holds for every text.
+//! Secret rules: hits, non-hits, and invariants for every text.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Claims of notes that were stored on purpose: of whom they speak, and whose they are.
+//! Claims in stored notes: subject and attribution.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Compares the tokeniser with the lines that `distil/reference.py strings` prints, read from standard input.
+//! Compares the tokenizer with the lines that `distil/reference.py strings` prints, read from standard input.
 
 use std::io::{self, BufRead, Write};
 

@@ -62,8 +62,8 @@ impl TokenCounter for BpeTokenCounter {
 
     /// Ends on a character boundary, which may lie inside a grapheme: this crate does not know graphemes.
     ///
-    /// The text is encoded once. The tokens of a prefix are not always the first tokens of the whole text, so the cut is
-    /// counted again and moved back until it fits.
+    /// The text is encoded once. The tokens of a prefix are not always the first tokens of the whole text, so the prefix is
+    /// recounted and shortened until it fits.
     fn prefix(&self, text: &str, budget: TokenCount) -> Range<usize> {
         let tokens = self.tokenizer().encode(text);
         let budget = budget.0 as usize;

@@ -1,7 +1,7 @@
-//! Files as text: what kind a file is, and what it says.
+//! Text extraction from files: the file kind and its text.
 //!
-//! Plain text, Markdown, JSON and CSV are read here. Formats whose parsers are large are read in a child process that has
-//! given up what it does not need; pictures, sound and films by a program that the user names.
+//! Plain text, Markdown, JSON and CSV are read in this process. Formats with large parsers are read in a sandboxed child
+//! process; pictures, sound and video by a program that the user configures.
 
 mod markdown;
 mod table;
@@ -45,14 +45,14 @@ pub use self::container::{PackedFiles, Packing};
 pub use self::guarded::{GUARDED, serve};
 pub use self::kind::{Kind, Medium};
 
-/// Most bytes of a file. Source: SURFACES 4.2, `ingest.max_file_mb`.
+/// Most bytes of a file. Source: own default, setting `ingest.max_file_mb`.
 pub const MOST_BYTES: u64 = 25 * 1024 * 1024;
-/// Most time for one file in a child process. Source: RELIABILITY 12, wall 30 s.
+/// Wall-clock limit for one file in the child process. Source: own choice.
 const GUARDED_TIME: Duration = Duration::from_secs(30);
-/// Most time for a description. Source: own default; speech of some minutes takes a small model that long.
+/// Time limit of a description. Source: own default; a small model needs that long for some minutes of speech.
 const DESCRIBE_TIME: Duration = Duration::from_mins(5);
 
-/// What a file says, before it has a name.
+/// The content of a file, before it has a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Content {
     pub(crate) fields: Metadata,
@@ -60,24 +60,25 @@ pub(crate) struct Content {
     pub(crate) passages: Vec<Passage>,
 }
 
-/// A program that is started with a file on its standard input.
+/// A program that gets a file on its standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The program.
     pub path: PathBuf,
-    /// What it is called with.
+    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
-/// How files are read.
+/// Settings of file reading.
 #[derive(Clone, Debug)]
 pub struct DocumentReader {
     /// Most bytes of a file.
     pub most_bytes: u64,
-    /// The program that calls [`serve`] with the kind as its last argument; without it, kinds that need a guard are refused.
+    /// The program that calls [`serve`] with the kind as its last argument; without it, kinds that need the sandbox are
+    /// refused.
     pub guarded: Option<Program>,
-    /// The program that says what a picture shows or a recording says: it gets the file on standard input, its name and
-    /// medium in `MNEMAL_FILE` and `MNEMAL_MEDIUM`, and writes text. Without one such files are refused.
+    /// The program that describes pictures or transcribes recordings: it gets the file on standard input, its name and medium
+    /// in `MNEMAL_FILE` and `MNEMAL_MEDIUM`, and writes text. Without one such files are refused.
     pub describe: Option<Program>,
 }
 
@@ -91,9 +92,8 @@ impl DocumentReader {
     /// Reads an open file.
     ///
     /// # Errors
-    /// `Invalid` with the reason for a file that cannot be read: not a regular file, too large, broken, of the wrong
-    /// encoding, without text; `Unsupported` for a kind that nothing here reads; `Unavailable` when the file, or the program
-    /// that shall read it, fails for now.
+    /// `Invalid` with the reason for an unreadable file: not a regular file, too large, broken, of the wrong encoding, without
+    /// text; `Unsupported` for an unsupported kind; `Unavailable` when the file, or the reading program, fails temporarily.
     pub async fn read(&self, file: File, name: &str, kind: Kind) -> Result<Document> {
         let (bytes, changed) = self.bytes(file, name)?;
         let mut document = self.read_bytes(&bytes, name, kind).await?;
@@ -101,7 +101,8 @@ impl DocumentReader {
         Ok(document)
     }
 
-    /// Reads an open file; a picture or recording that nothing describes is a document that says what it is, with the reason.
+    /// Reads an open file; a picture or recording without a description becomes a document that names the file, with the
+    /// reason.
     ///
     /// # Errors
     /// As [`read`](Self::read), and `Unsupported` for documents only.
@@ -114,7 +115,7 @@ impl DocumentReader {
         Ok(Document { written_at: changed, ..named(&bytes, name, medium) })
     }
 
-    /// Returns the bytes of a file, and when it was written.
+    /// Returns the bytes of a file, and its time of writing.
     fn bytes(&self, mut file: File, name: &str) -> Result<(Vec<u8>, Option<Timestamp>)> {
         let about = file.metadata().map_err(|why| unavailable(name, why))?;
         if !about.is_file() {
@@ -130,7 +131,7 @@ impl DocumentReader {
         Ok((bytes, about.modified().ok().and_then(moment)))
     }
 
-    /// Reads a file that is in memory already.
+    /// Reads a file from memory.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -175,7 +176,7 @@ fn undescribed(medium: Medium) -> String {
     format!("nothing describes {medium} files: name a program in `ingest.describe`")
 }
 
-/// Returns what a file is of which nothing says what it shows: type, name, size and hash.
+/// Returns the description of an undescribed file: type, name, size and hash.
 fn named(bytes: &[u8], name: &str, medium: Medium) -> Document {
     let hash = blake3::hash(bytes);
     let text = format!("{name}: {medium} of {} bytes that nobody has described", bytes.len());
@@ -192,7 +193,7 @@ fn named(bytes: &[u8], name: &str, medium: Medium) -> Document {
     }
 }
 
-/// Reads what needs no guard.
+/// Reads kinds that need no sandbox.
 fn read_here(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
     let text = decode(bytes)?;
     match kind {
@@ -203,7 +204,7 @@ fn read_here(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
     }
 }
 
-/// Reads what needs a guard; called in the child.
+/// Reads kinds that need the sandbox; called in the child.
 #[cfg(feature = "ingest-docs")]
 fn read_there(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
     match kind {
@@ -222,7 +223,7 @@ fn read_there(kind: Kind, _: &[u8]) -> Result<Content, String> {
     Err(format!("this build reads no {kind} files"))
 }
 
-/// Returns bytes as text: UTF-8, or UTF-16 with its mark.
+/// Decodes bytes as text: UTF-8, or UTF-16 with a byte order mark.
 fn decode(bytes: &[u8]) -> Result<String, String> {
     match bytes {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -249,7 +250,7 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> Result<String, String> 
     if rest.is_empty() { Ok(text) } else { Err(format!("not UTF-16: byte {at} is wrong")) }
 }
 
-/// Returns the time of a file; `None` outside the times that the log knows.
+/// Returns the time of a file; `None` outside the range of timestamps.
 fn moment(of: std::time::SystemTime) -> Option<Timestamp> {
     let since = of.duration_since(std::time::UNIX_EPOCH).ok()?;
     Timestamp::from_micros(i64::try_from(since.as_micros()).ok()?).ok()

@@ -1,4 +1,4 @@
-//! What any endpoint that speaks as OpenAI does is asked for, in the background only: vectors, and answers in words.
+//! Client for OpenAI-compatible endpoints, in the background only: embeddings and chat completions.
 
 mod address;
 mod answer;
@@ -20,38 +20,38 @@ pub use self::client::ApiKey;
 use self::client::{Client, Nonsense, Question};
 use crate::model::tokens_of;
 
-/// What stands before the model's name in the name of its vectors, so that no endpoint can pass for a model in process.
+/// Prefix of the model's name, so that an endpoint's vectors are never taken for those of an in-process model.
 const PREFIX: &str = "endpoint:";
 
-/// Where an endpoint is and how it is asked.
+/// Settings of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointSettings {
-    /// `http://` or `https://`, a host, perhaps a port and a path; with or without `/v1`.
+    /// `http://` or `https://`, a host, optionally a port and a path; with or without `/v1`.
     pub base_url: String,
     /// Name of the model, as the endpoint knows it.
     pub model: String,
     /// Sent as a bearer token, if there is one.
     pub api_key: Option<ApiKey>,
-    /// Most time for one request, from the look-up of the name to the last byte of the answer.
+    /// Timeout of one request, from name resolution to the last byte of the response.
     pub timeout: Duration,
-    /// Most characters of one text that are sent.
+    /// Most characters sent of one text.
     pub max_input_chars: usize,
-    /// What the lengths of the pauses before repetitions are drawn with.
+    /// Seed of the retry jitter.
     pub seed: u64,
 }
 
-/// Asks an OpenAI-compatible endpoint for vectors.
+/// An embedder behind an OpenAI-compatible endpoint.
 ///
-/// A request that fails for now (no connection, no answer in time, 429, 5xx) is repeated up to four times after pauses of 1 s
-/// doubled to 5 min, with full jitter; what `Retry-After` says is waited for, at most an hour, and is no attempt. An answer
-/// that is no whole list of vectors for the texts is asked for twice more. After 401 or 403 the endpoint is not asked again.
-/// Redirects are not followed, and link-local, shared, multicast and unspecified addresses are refused in every spelling.
+/// A temporary failure (no connection, no response in time, 429, 5xx) is retried up to four times after pauses of 1 s doubled
+/// to 5 min, with full jitter; `Retry-After` is honored, up to an hour, and does not count as an attempt. A response without a
+/// complete list of vectors for the texts is requested twice more. After 401 or 403 the endpoint is not called again. Redirects
+/// are not followed, and link-local, shared, multicast and unspecified addresses are refused in every spelling.
 #[derive(Debug)]
 pub struct EndpointEmbedder {
     model: ModelId,
     settings: EndpointSettings,
     client: Client,
-    /// Values a vector, as the first answer had.
+    /// Dimension, from the first response.
     dimensions: OnceLock<usize>,
 }
 
@@ -63,10 +63,10 @@ struct Texts<'a> {
 }
 
 impl EndpointEmbedder {
-    /// Reads the settings. Opens no connection.
+    /// Checks the settings. Opens no connection.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none, or holds credentials, a query or a fragment; for a model without a name; for a
+    /// `Invalid` for an invalid address, or one with credentials, a query or a fragment; for a model without a name; for a
     /// timeout or a length of zero.
     pub fn new(settings: EndpointSettings) -> Result<Self> {
         if settings.timeout.is_zero() || settings.max_input_chars == 0 {
@@ -115,7 +115,7 @@ impl BackgroundEmbedder for EndpointEmbedder {
     }
 }
 
-/// The beginning of a text, at most so many characters.
+/// The beginning of a text, at most this many characters.
 fn cut(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)

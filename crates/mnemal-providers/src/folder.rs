@@ -1,8 +1,8 @@
-//! A folder whose files are read, each once.
+//! A folder inbox: each file is read once.
 //!
-//! A file waits in the folder itself, is claimed by being moved into `.claimed`, and ends in `processed` or, with a file that
-//! says why, in `failed`. Each move is one atomic rename inside the folder, so a process may end at any moment and the file
-//! is in exactly one place. Everything is named through handles of the four folders and without following links, so nothing
+//! A file waits in the folder itself, is claimed by a move into `.claimed`, and ends in `processed` or, with a file that states
+//! the reason, in `failed`. Each move is one atomic rename inside the folder, so a process may end at any moment and the file
+//! is in exactly one place. All names are resolved through handles of the four folders without following links, so nothing
 //! outside is touched whatever a file is called.
 
 mod names;
@@ -24,30 +24,30 @@ use self::names::{Claim, shown};
 use self::place::{Found, Place, Shelf};
 use crate::document::{DocumentReader, Kind};
 
-/// How long a file must not have changed between two looks before it is read. Source: GA-09, 2 s.
+/// How long a file must be unchanged between two checks before it is read. Source: own choice (GA-09: half-written files wait).
 pub const QUIET: Duration = Duration::from_secs(2);
-/// Age by its own time from which a file is read at the first look, so that one look is enough for what was put there long ago.
-/// Source: own choice; clocks of file servers are nearer to ours.
+/// Age by its own timestamp at which a file is read at the first check, so that old files need only one check. Source: own
+/// choice; clocks of file servers are closer to ours.
 const SETTLED: Duration = Duration::from_mins(1);
-/// Most times that a file is begun. Source: GA-05, 5 attempts.
+/// Most attempts for one file. Source: own choice (GA-05: a failed file is retried, then reported).
 const ATTEMPTS: u32 = 5;
-/// Rest after a file could not be opened, times the attempts so far. Source: own default.
+/// Pause after a file could not be opened, times the attempts so far. Source: own default.
 const REST: Duration = Duration::from_secs(5);
 
-/// What a folder takes.
+/// Settings of a folder inbox.
 #[derive(Clone, Debug)]
 pub struct FolderOptions {
-    /// Endings of names that are read, in small letters and without the dot; others stay where they are.
+    /// Name extensions that are read, in lower case and without the dot; other files stay where they are.
     pub types: Vec<String>,
-    /// How a file is read.
+    /// The file reader.
     pub reader: DocumentReader,
-    /// How long a file must not have changed between two looks before it is read; one that is a minute old is read at once.
+    /// How long a file must be unchanged between two checks before it is read; one that is a minute old is read at once.
     pub quiet: Duration,
-    /// The folder to which files go that were read, on the same file system; `None` for `processed` in the folder.
+    /// The folder for files that were read, on the same file system; `None` for `processed` in the folder.
     pub processed: Option<PathBuf>,
 }
 
-/// A folder as an [`Inbox`]. Nothing is made or opened before the first call.
+/// A folder as an [`Inbox`]. Nothing is created or opened before the first call.
 #[derive(Debug)]
 pub struct FolderInbox {
     folder: PathBuf,
@@ -56,15 +56,15 @@ pub struct FolderInbox {
     hand: Mutex<Hand>,
 }
 
-/// What this process knows of the folder.
+/// This process's state of the folder.
 #[derive(Debug, Default)]
 struct Hand {
     place: Option<Arc<Place>>,
     /// Files that were claimed here and not settled yet.
     open: HashSet<OsString>,
-    /// Waiting files as they were seen first like this, by the monotonic clock.
+    /// Waiting files with their first unchanged sighting, by the monotonic clock.
     seen: HashMap<OsString, (Found, Duration)>,
-    /// Files that could not be opened, and until when they rest.
+    /// Files that could not be opened, and the end of their pause.
     resting: HashMap<OsString, Duration>,
 }
 
@@ -97,7 +97,7 @@ impl FolderInbox {
         now.saturating_sub(first) >= quiet || found.age(self.clock.now()) >= SETTLED
     }
 
-    /// Claims what is due, in order, and returns the claims.
+    /// Claims the due files, in order, and returns the claims.
     fn claim(&self, hand: &mut Hand, place: &Place, limit: usize) -> Result<Vec<Claim>> {
         let mut claims = Vec::new();
         let now = self.clock.monotonic();
@@ -189,7 +189,7 @@ impl Inbox for FolderInbox {
         let mut items = Vec::new();
         while items.len() < limit.get() {
             let claims = self.claim(&mut hand, &place, limit.get())?;
-            // What is in hand already stands first; the new ones stand behind it.
+            // What is in hand already stands first; the new ones follow it.
             let fresh: Vec<Claim> = claims
                 .into_iter()
                 .filter(|claim| items.iter().all(|item: &InboxItem| item.claim != claim.file))

@@ -1,4 +1,4 @@
-//! Language models: what they are asked, what of their answers can be used, and how much they may cost.
+//! Language-model adapters: prompts, answer validation and budgets.
 
 mod appraise;
 mod capped;
@@ -24,15 +24,15 @@ pub use self::node::ModelWriter;
 pub use self::summary::ModelSummarizer;
 pub use self::tally::{Asked, Tally};
 
-/// Bytes of text that make about one token. Source: FEATURES RB-15, 30,000 characters are about 7,500 tokens.
+/// Bytes of text per token. Source: an estimate for English, 30,000 characters are about 7,500 tokens (RB-15).
 const BYTES_A_TOKEN: usize = 4;
 
-/// Returns about how many tokens so many bytes of text make.
+/// Estimates the tokens of this many bytes of text.
 pub(crate) fn tokens_of(bytes: usize) -> TokenCount {
     TokenCount(u32::try_from(bytes.div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX))
 }
 
-/// Puts texts below each other, each with a number from 1 on; their further lines are indented.
+/// Lists texts one below the other, numbered from 1; their further lines are indented.
 fn numbered<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let line = |(number, text): (usize, &str)| format!("\n{number}: {}", text.replace('\n', "\n   "));
     (1..).zip(texts).map(line).collect::<Vec<_>>().concat()

@@ -1,4 +1,4 @@
-//! The embedder that is always there: mean of int8 rows, one a word piece.
+//! The built-in static embedder: the mean of int8 rows, one per word piece.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::unit::unit;
 use crate::vocabulary::Piece;
 use crate::wordpiece::{Tally, Token, for_each_piece};
 
-/// Name of the model of the built-in table; another table has another name, because vectors of two models never mix.
+/// Model name of the built-in table; another table needs another name, because vectors of two models never mix.
 pub const STATIC_MODEL: &str = "mnemal-static-1";
 
-/// Cosine of the built-in table below which nearness alone injects nothing.
+/// Similarity floor of the built-in table: the cosine below which a vector match alone injects nothing.
 ///
 /// Source: measured. Of 1.76 million pairs of a `LoCoMo` question and a turn of another conversation 0.9 % lie above it
 /// (99th percentile .677), of `PrefEval` questions and preferences of other topics 0.03 %, of BEAM-100K questions and turns
@@ -33,7 +33,7 @@ pub struct StaticEmbedder {
 }
 
 impl StaticEmbedder {
-    /// Opens the table that is compiled in. Costs nothing: no byte behind the header is read before the first text.
+    /// Opens the compiled-in table. Costs nothing: no byte after the header is read before the first text.
     pub fn built_in() -> Self {
         let model = ModelId::new(STATIC_MODEL).expect("the name of the built-in model is a valid name");
         Self { model, floor: STATIC_FLOOR, table: Table::built_in() }
@@ -41,7 +41,7 @@ impl StaticEmbedder {
 
     /// Opens another table of the same format and checks all of it once.
     ///
-    /// `floor` is the cosine below which nearness alone injects nothing; it must be measured for each table.
+    /// `floor` is the similarity floor; it must be measured for each table.
     ///
     /// # Errors
     /// `Corrupt` when the bytes are not a whole table of a known format with a matching checksum; `Invalid` when `floor`
@@ -55,8 +55,8 @@ impl StaticEmbedder {
 
     /// Returns the vector of one text, of length 1 and `dimensions()` values.
     ///
-    /// `None` when no piece carries meaning (empty, stop words only), or when more than half of the pieces are unknown or
-    /// single letters of another script, which a table made for English cannot judge.
+    /// `None` when no piece is meaningful (empty, stop words only), or when more than half of the pieces are unknown or single
+    /// letters of another script, which a table for English cannot judge.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0_f32; self.table.dimensions()];
         let mut tally = Tally::default();
@@ -69,7 +69,7 @@ impl StaticEmbedder {
         if tally.is_strange() { None } else { unit(sum) }
     }
 
-    /// Returns the pieces of a text, in order, as numbers of rows; `None` stands for a word that has no pieces.
+    /// Returns the pieces of a text, in order, as row numbers; `None` stands for a word without pieces.
     ///
     /// For inspection and tests; [`embed_one`](Self::embed_one) does not need it.
     pub fn pieces(&self, text: &str) -> Vec<Option<u32>> {
@@ -83,7 +83,7 @@ impl StaticEmbedder {
         pieces
     }
 
-    /// The mean's divisor would vanish in the normalisation, so rows are only added.
+    /// The mean's divisor would vanish in the normalization, so rows are only added.
     fn add_row(&self, piece: Piece, sum: &mut [f32]) {
         let (Some(scale), Some(row)) = (self.table.scale(piece), self.table.row(piece)) else { return };
         if scale > 0.0 {
@@ -119,7 +119,7 @@ impl Embedder for StaticEmbedder {
         self.floor
     }
 
-    /// The table that is compiled in is English; of another one it is not known.
+    /// The compiled-in table is English; for another one it is unknown.
     fn reads(&self, language: &str) -> bool {
         language == "en" || self.model.as_str() != STATIC_MODEL
     }

@@ -1,4 +1,4 @@
-//! The file of a static table: one int8 row a word piece, the pieces' spellings and a hash table over them.
+//! The file of a static table: one int8 row per word piece, the pieces' spellings and a hash table over them.
 //!
 //! All numbers are little endian.
 //!
@@ -15,7 +15,7 @@
 //! | t | spellings in the order of the rows, UTF-8 |
 //! | 4 s | piece + 1, or 0 for an empty slot; linear probing from folded FNV-1a |
 //!
-//! The file is used as it lies: opening it costs nothing that grows with n.
+//! The file is used in place: opening it costs nothing that grows with n.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -41,12 +41,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns the table that is compiled in.
+    /// Returns the compiled-in table.
     pub(crate) fn built_in() -> Self {
         Self::trusted(Cow::Borrowed(BUILT_IN)).expect("the table that is compiled in has a valid header")
     }
 
-    /// Reads the header and checks the length; what lies behind it is believed.
+    /// Reads the header and checks the length; the rest is trusted.
     pub(crate) fn trusted(bytes: Cow<'static, [u8]>) -> Result<Self> {
         let header = Header::read(&bytes).ok_or_else(|| corrupt("it has no valid header"))?;
         let table = Self { bytes, header };
@@ -74,7 +74,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Refuses what a program that writes tables could get wrong although the checksum holds.
+    /// Rejects inconsistent contents that a table writer could produce although the checksum holds.
     fn check_contents(&self) -> Result<()> {
         let all_pieces = 0..self.header.n_pieces;
         if all_pieces
@@ -101,12 +101,12 @@ impl Table {
         Ok(())
     }
 
-    /// Returns how many values a row has.
+    /// Returns the dimension of a row.
     pub(crate) fn dimensions(&self) -> usize {
         self.header.dimensions
     }
 
-    /// Returns how many pieces the vocabulary has.
+    /// Returns the size of the vocabulary.
     pub(crate) fn rows(&self) -> usize {
         self.header.rows
     }
@@ -116,7 +116,7 @@ impl Table {
         self.header.version
     }
 
-    /// Returns the factor of a row; zero for pieces that carry no meaning.
+    /// Returns the factor of a row; zero for pieces without meaning.
     pub(crate) fn scale(&self, piece: Piece) -> Option<f32> {
         let at = HASH.end.checked_add(4 * piece as usize)?;
         if piece as usize >= self.header.rows { None } else { self.u32_at(at).map(f32::from_bits) }

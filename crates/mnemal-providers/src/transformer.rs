@@ -1,4 +1,4 @@
-//! A sentence transformer that runs in this process, from a file that the user brings.
+//! An in-process sentence transformer, from a model file of the user.
 
 mod cache;
 mod desk;
@@ -23,7 +23,7 @@ use crate::wordpiece::{Tally, Token, for_each_piece};
 const MODEL: &str = "model.onnx";
 /// Its vocabulary, where it is not that of BERT in English.
 const VOCABULARY: &str = "vocab.txt";
-/// Most pieces of a text, `[CLS]` and `[SEP]` included; what follows is not read.
+/// Most pieces of a text, `[CLS]` and `[SEP]` included; the rest is ignored.
 ///
 /// Source: `max_seq_length` of all-MiniLM-L6-v2; bge-small-en-v1.5 takes 512, and costs twice as much with them.
 const MOST_PIECES: usize = 256;
@@ -32,12 +32,12 @@ const LARGEST_FILE: u64 = 2 << 30;
 /// Characters of the file's hash in the model's name. Source: own choice; 48 bits tell any two files of one person apart.
 const SHOWN: usize = 12;
 
-/// Embeds texts with a transformer, in process and in pure Rust, on one thread of its own.
+/// Embeds texts with a transformer, in process and in pure Rust, on its own thread.
 ///
-/// A vector depends on the text and the file alone. Of a text the first 256 pieces are read; one without pieces has no
-/// vector, and neither has one of which more than half of the pieces are unknown or single letters of another script.
-/// A question goes before the texts that wait; the vectors of the last 10,000 questions are kept, also those that came too
-/// late. Whoever stops waiting for texts stops the work at the next of them.
+/// A vector depends on the text and the file alone. The first 256 pieces of a text are read; one without pieces has no vector,
+/// and neither has one of which more than half of the pieces are unknown or single letters of another script. Queries go before
+/// waiting texts; the vectors of the last 10,000 queries are cached, late ones included. Dropping a call stops the work at the
+/// next of its texts.
 #[derive(Debug)]
 pub struct TransformerEmbedder {
     model: ModelId,
@@ -48,15 +48,15 @@ pub struct TransformerEmbedder {
 }
 
 impl TransformerEmbedder {
-    /// Reads a folder with `model.onnx`, and with `vocab.txt` where the vocabulary is not that of BERT in English.
+    /// Loads a folder with `model.onnx`, and with `vocab.txt` unless the vocabulary is that of English BERT.
     ///
-    /// Without a recipe the file must be one of those that are known by their hash; with one it may be any file of that
-    /// family. Takes a fifth of a second, and twice the memory of a quantised file or more. The model's name is that of the
-    /// recipe and the start of the hash of the files, so that vectors of two files never mix.
+    /// Without a recipe the file must be a known one by its hash; with one it may be any file of that family. Takes a fifth of
+    /// a second, and at least twice the memory of a quantized file. The model's name consists of the recipe's and the start of
+    /// the files' hash, so that vectors of two files never mix.
     ///
     /// # Errors
-    /// `NotFound` when there is no such file, `Unavailable` when it cannot be read, `Corrupt` when it is damaged, or not
-    /// known where it must be; `Unsupported` when it is no sentence transformer of the shape of BERT.
+    /// `NotFound` when there is no such file, `Unavailable` when it cannot be read, `Corrupt` when it is damaged, or unknown
+    /// where it must be known; `Unsupported` when it is no sentence transformer of the shape of BERT.
     pub fn open(folder: &Path, recipe: Option<&'static Recipe>) -> Result<Self> {
         let bytes = read(&folder.join(MODEL))?;
         let hash = blake3::hash(&bytes);
@@ -136,7 +136,7 @@ impl Embedder for TransformerEmbedder {
     }
 }
 
-/// Makes the vector of a text, or `None` where the model cannot judge it.
+/// Computes the vector of a text, or `None` if the model cannot judge it.
 fn answer<V: Vocabulary>(reader: &Reader<V>, encoder: &Encoder, text: &str, prefix: &str) -> Result<Answer> {
     match reader.pieces(text, prefix) {
         Some(pieces) => encoder.encode(&pieces),
@@ -144,7 +144,7 @@ fn answer<V: Vocabulary>(reader: &Reader<V>, encoder: &Encoder, text: &str, pref
     }
 }
 
-/// Cuts texts into what a model takes in.
+/// Encodes texts as model input.
 struct Reader<V> {
     vocabulary: V,
     first: i32,
@@ -165,7 +165,7 @@ impl<V: Vocabulary> Reader<V> {
         Ok(Self { vocabulary, first, last, unknown })
     }
 
-    /// What the model is given of a text without words.
+    /// The model input of a text without words.
     fn empty(&self) -> [i32; 2] {
         [self.first, self.last]
     }

@@ -1,4 +1,4 @@
-//! The pieces that words are cut into: how each is written, and which one is written so.
+//! Word-piece vocabulary: piece to id and id to piece.
 
 #[cfg(feature = "onnx")]
 mod list;
@@ -14,10 +14,10 @@ pub(crate) trait Vocabulary {
     /// Returns the longest spelling, in bytes, without `##`.
     fn longest(&self) -> usize;
 
-    /// Returns how a piece is written, with its `##`.
+    /// Returns the spelling of a piece, with its `##`.
     fn spelling(&self, piece: Piece) -> Option<&[u8]>;
 
-    /// Finds a piece by what stands in the text, without `##`, and the hash of its spelling, with `##`.
+    /// Finds a piece by its text, without `##`, and the hash of its spelling, with `##`.
     fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece>;
 }
 

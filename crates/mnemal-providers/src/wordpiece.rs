@@ -1,8 +1,8 @@
-//! BERT's basic tokeniser and greedy `WordPiece` over a vocabulary.
+//! BERT's basic tokenizer and greedy `WordPiece` over a vocabulary.
 //!
-//! Control characters go, Han characters stand alone, letters are lower case without accents, words end at white space
-//! and punctuation; each word is then cut into the longest pieces that the vocabulary knows, those after the first with
-//! a leading `##`.
+//! Control characters are dropped, Han characters are separate words, letters become lower case without accents, words end at
+//! white space and punctuation; each word is then split into the longest pieces of the vocabulary, those after the first with a
+//! leading `##`.
 
 mod ranges;
 
@@ -12,17 +12,17 @@ use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
 
 /// Longest word, in characters; a longer one is unknown as a whole.
 ///
-/// Source: `max_input_chars_per_word` of BERT's tokeniser.
+/// Source: `max_input_chars_per_word` of BERT's tokenizer.
 const LONGEST_WORD: usize = 100;
 
-/// A piece of a text, or a word that cannot be written in pieces.
+/// A piece of a text, or a word without pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Known(Piece),
     Unknown,
 }
 
-/// Hands the pieces of a text to `emit`, in order. Allocates a few buffers a text, none a piece.
+/// Passes the pieces of a text to `emit`, in order. Allocates a few buffers per text, none per piece.
 pub(crate) fn for_each_piece<V: Vocabulary>(vocabulary: &V, text: &str, emit: &mut dyn FnMut(Token)) {
     let mut words = Words { vocabulary, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
     for character in text.chars() {
@@ -129,7 +129,7 @@ fn longest<V: Vocabulary>(
         .find_map(|(length, state)| Some((vocabulary.find(*state, bytes.get(..*length)?)?, *length)))
 }
 
-/// Counts how much of a text a vocabulary made for English can judge.
+/// Counts how much of a text a vocabulary for English can judge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     n_pieces: usize,
@@ -178,7 +178,7 @@ fn is_latin(character: char) -> bool {
     matches!(character, '\u{AA}' | '\u{BA}' | '\u{C0}'..='\u{2AF}' | '\u{1D00}'..='\u{1D7F}' | '\u{1E00}'..='\u{1EFF}' | '\u{2C60}'..='\u{2C7F}')
 }
 
-/// The blocks that BERT's tokeniser calls Chinese; kana and Hangul are not among them.
+/// The blocks that BERT's tokenizer calls Chinese; kana and Hangul are not among them.
 fn is_han(character: char) -> bool {
     matches!(
         character,

@@ -124,7 +124,7 @@ async fn a_question_that_is_refused_with_and_without_its_schema_is_refused() {
     assert_eq!(server.heard().len(), 2);
 }
 
-/// What a server does, what the caller is told, and how many requests that took.
+/// A server's behavior, the caller's result, and the number of requests.
 fn faults() -> Vec<(&'static str, Told, ErrorKind, usize)> {
     let ok = |body: &str| Told::status(200, "", body);
     let huge = format!("{{\"choices\":[{}", " ".repeat(2_000_000));
@@ -211,7 +211,8 @@ async fn every_request_is_paid_with_what_it_may_cost() {
     assert_eq!(server.heard().len(), 3, "offline");
 }
 
-/// Addresses that can be no endpoint's, as they can be written: those of the metadata of clouds, link-local ones, and ones of nobody.
+/// Addresses that can be no endpoint's, as they can be written: those of the metadata of clouds, link-local ones, and ones of
+/// nobody.
 const NOBODY: [&str; 48] = [
     "169.254.169.254",
     "169.254.169.254:80",

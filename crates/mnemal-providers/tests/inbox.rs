@@ -272,7 +272,7 @@ async fn files_of_one_name_are_all_kept() {
         desk.names("failed").into_iter().filter(|name| !name.ends_with(".reason.txt")).collect();
     assert_eq!(failed, ["broken.json", "broken~2.json", "broken~3.json"]);
     assert_eq!(desk.names("failed").len(), 6, "each with its reason");
-    // A reason that a process left before it moved the file is written anew.
+    // A reason that a process left before it moved the file is rewritten.
     fs::write(desk.folder().join("failed/late.json.reason.txt"), "old").unwrap();
     desk.drop("late.json", b"{");
     let items = poll(&inbox).await;
@@ -412,7 +412,7 @@ async fn what_is_forgotten_is_removed_from_what_was_put_away_and_nothing_else() 
     assert_eq!(desk.names(""), ["d.txt"], "what waits is left");
 }
 
-/// Waits until somebody who waits for files is told of what is done meanwhile.
+/// Waits until a waiting caller is notified of a concurrent change.
 #[cfg(target_os = "linux")]
 async fn told_of(inbox: &FolderInbox, done: impl FnOnce()) {
     let mut told = std::pin::pin!(inbox.changed());

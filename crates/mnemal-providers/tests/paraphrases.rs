@@ -1,4 +1,4 @@
-//! That the vectors mean something: paraphrases against other sentences, and against a table of noise.
+//! Quality of the vectors: paraphrases against unrelated sentences, and against a table of noise.
 
 #![expect(clippy::indexing_slicing, reason = "the layout of the table is known to the test")]
 

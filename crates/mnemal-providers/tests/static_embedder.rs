@@ -1,4 +1,4 @@
-//! What the vectors of the built-in table are, and when there are none.
+//! Vectors of the built-in table, and texts that have none.
 
 use futures_util::FutureExt;
 use mnemal_core::Embedder;

@@ -1,4 +1,4 @@
-//! Tables that are damaged, or that lie although their checksum holds.
+//! Damaged tables, and tables with wrong data under a valid checksum.
 
 #![expect(clippy::indexing_slicing, reason = "the layout of a file that the test itself makes")]
 

@@ -1,4 +1,4 @@
-//! A transformer from a file: what it answers, and what it refuses.
+//! Transformer loaded from a file: vectors and refusals.
 
 #![cfg(feature = "onnx")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]

@@ -1,4 +1,4 @@
-//! The tokeniser against the reference tokeniser of BERT.
+//! The tokenizer against the reference tokenizer of BERT.
 
 use mnemal_providers::StaticEmbedder;
 use proptest::prelude::*;

@@ -17,16 +17,16 @@ pub use votes::VotingExtractor;
 
 use model::Model;
 
-/// A trained model that reads claims, names, feedback, whose words they are, and what a turn ends. In process, and slow beside
-/// the rules: some 3 ms a turn.
+/// A trained model that reads claims, names, feedback, authorship, and endings. In process, and slower than the rules: some 3
+/// ms per turn.
 #[derive(Clone, Debug)]
 pub struct TrainedReader(Arc<Model>);
 
 impl TrainedReader {
-    /// Reads the file of a model.
+    /// Loads a model file.
     ///
     /// # Errors
-    /// `NotFound` when there is none, `Unavailable` when it cannot be read, `Corrupt` when it is damaged or no reader,
+    /// `NotFound` when there is none, `Unavailable` when it cannot be read, `Corrupt` when it is damaged or no reader model,
     /// `Unsupported` when a newer program made it.
     pub fn open(path: &Path) -> Result<Self> {
         Model::open(path).map(|model| Self(Arc::new(model)))
@@ -37,12 +37,12 @@ impl TrainedReader {
         &self.0.name
     }
 
-    /// Reads a turn with the message before it: of a long turn the beginning, of the message its end.
+    /// Reads a turn with the previous message: the beginning of a long turn, the end of a long message.
     ///
-    /// The same texts give the same answer on one machine. On another processor sums may differ in their last digits.
+    /// The same texts give the same result on one machine. On another processor sums may differ in their last digits.
     ///
     /// # Errors
-    /// `Internal` when the model does not run.
+    /// `Internal` when the model fails to run.
     pub fn read(&self, text: &str, before: &str) -> Result<Reading> {
         Reading::of(&self.0, text, before)
     }

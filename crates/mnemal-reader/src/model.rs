@@ -1,4 +1,4 @@
-//! The model: one file, read whole, and run on one thread.
+//! The model: loaded from one file and run on one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::names::Names;
 use crate::pieces::Pieces;
 use crate::words::{Word, words};
 
-/// How a file begins.
+/// Start of the file.
 const MAGIC: &[u8] = b"MNRD2\n";
 /// Largest file, in bytes. Source: own choice; the model has 20 million weights.
 const LARGEST: u64 = 256 << 20;
-/// Pieces of a turn, and of the end of the message before. The same numbers as in training.
+/// Word pieces of a turn, and of the end of the previous message. The same numbers as in training.
 const LONGEST_TURN: usize = 240;
 const LONGEST_BEFORE: usize = 64;
 /// Characters of the file's hash in the model's name. Source: own choice, as of other models.
 const SHOWN: usize = 12;
-/// Bits of the lists of names.
+/// Bits for the name lists.
 const LISTS: usize = 8;
 /// Dimensions of a vector that share a scale. The same number as in the export.
 const GROUP: usize = 32;
 
-/// What a model says of itself.
+/// The metadata of a model.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Header {
     tokenizer: String,
@@ -67,7 +67,7 @@ pub(crate) struct Model {
     table: Vec<u8>,
     read: OnnxGraph,
     claims: OnnxGraph,
-    /// One thread: what remembers must not take all processors of its host.
+    /// One thread: the memory must not use all processors of its host.
     pool: Arc<ThreadPool>,
 }
 
@@ -77,16 +77,16 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// A graph with the places of its inputs and outputs, in the order in which they are given and taken.
+/// A graph with the positions of its inputs and outputs, in calling order.
 struct OnnxGraph {
     graph: RtenModel,
     inputs: Vec<NodeId>,
     outputs: Vec<NodeId>,
 }
 
-/// A turn as the model sees it.
+/// A turn as model input.
 pub(crate) struct EncodedTurn {
-    /// Words of the message before.
+    /// Words of the previous message.
     pub(crate) before: Vec<Word>,
     /// Words of the turn.
     pub(crate) turn: Vec<Word>,
@@ -94,10 +94,10 @@ pub(crate) struct EncodedTurn {
     pub(crate) places: Vec<(i32, i32)>,
 }
 
-/// What the first graph answers. Tables are row after row.
+/// Output of the first graph. Tables are row by row.
 pub(crate) struct Answer {
     hidden: Value,
-    /// For each word and each width: that a claim's object, and that a name stands there, as logits.
+    /// For each word and each width: the logits of a claim's object and of a name at this span.
     pub(crate) spans: Vec<f32>,
     /// For each of these: logits of predicates, then of kinds.
     pub(crate) sorts: Vec<f32>,
@@ -105,11 +105,11 @@ pub(crate) struct Answer {
     pub(crate) level: Vec<f32>,
     pub(crate) hold: Vec<f32>,
     pub(crate) relation: Vec<f32>,
-    /// Logits of authors, for each word of the turn.
+    /// Logits of authorship, for each word of the turn.
     pub(crate) author: Vec<f32>,
 }
 
-/// What the second graph answers, a row a claim.
+/// Output of the second graph, one row per claim.
 pub(crate) struct Details {
     pub(crate) act: Vec<f32>,
     pub(crate) subject: Vec<f32>,
@@ -196,10 +196,10 @@ impl Model {
         })
     }
 
-    /// Cuts a turn and the end of the message before into what the model reads, and runs it; `None` for a turn without words.
+    /// Encodes a turn and the end of the previous message, and runs the model; `None` for a turn without words.
     ///
     /// # Errors
-    /// `Internal` when the model does not run.
+    /// `Internal` when the model fails to run.
     pub(crate) fn read(&self, text: &str, before: &str) -> Result<Option<(EncodedTurn, Answer)>> {
         let mut input = Input::default();
         let [begin, end, _] = self.header.marks;
@@ -248,10 +248,10 @@ impl Model {
         if is_whole { Ok(Some((shown, answer))) } else { Err(strange()) }
     }
 
-    /// Asks what belongs to claims: (first word, last word, predicate) of the turn.
+    /// Computes the details of claims: (first word, last word, predicate) of the turn.
     ///
     /// # Errors
-    /// `Internal` when the model does not run.
+    /// `Internal` when the model fails to run.
     pub(crate) fn details(
         &self,
         shown: &EncodedTurn,
@@ -280,7 +280,7 @@ impl Model {
         if details.one.len() == cells && details.two.len() == cells { Ok(details) } else { Err(strange()) }
     }
 
-    /// Adds the words of a text: of the message before (`kind` 0) its end, of the turn its beginning.
+    /// Adds the words of a text: the end of the previous message (`kind` 0), the beginning of the turn.
     fn add(&self, input: &mut Input, text: &str, kind: i32) -> Vec<Word> {
         let words = words(text);
         let pieces: Vec<Vec<i32>> = words
@@ -331,7 +331,7 @@ fn row_bytes(size: usize) -> usize {
     4 + size.div_ceil(GROUP) + size.div_ceil(2)
 }
 
-/// What the model is given, piece by piece.
+/// Model input, piece by piece.
 #[derive(Default)]
 struct Input {
     ids: Vec<i32>,

@@ -1,13 +1,13 @@
-//! What the lists of names and words say of the words of a text.
+//! Name and word-list features of a text's words.
 
 use mnemal_extract::{NameList, name_lists};
 
 use crate::words::{Word, fold, words};
 
-/// Words of the longest name that is looked up. The same number as in training.
+/// Words of the longest looked-up name. The same number as in training.
 const LONGEST: usize = 5;
 
-/// The lists as one table: a hash of the folded words, and one bit a list.
+/// The lists as one table: a hash of the folded words, and one bit per list.
 #[derive(Debug)]
 pub(crate) struct Names(Vec<(u64, u8)>);
 
@@ -36,7 +36,7 @@ impl Names {
         Self(table)
     }
 
-    /// Returns the bits of each word: those of every name of one to five words that it stands in.
+    /// Returns the bits of each word: those of every name of one to five words that includes it.
     pub(crate) fn bits(&self, text: &str, words: &[Word]) -> Vec<u8> {
         let folded: Vec<String> =
             words.iter().map(|word| fold(text.get(word.span.clone()).unwrap_or_default())).collect();

@@ -1,4 +1,4 @@
-//! Pieces of words, by the vocabulary of the model.
+//! Word pieces, by the model's vocabulary.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::corrupt;
 
-/// Pieces of the longest word that are read. The same number as in training.
+/// Most pieces read of one word. The same number as in training.
 const MOST_PIECES: usize = 12;
-/// How much worse than the worst piece an unknown sign is. The same number as in training.
+/// Penalty of an unknown sign below the worst piece. The same number as in training.
 const UNKNOWN_WORSE: f32 = 10.0;
-/// Place of the unknown piece. Source: the vocabulary of XLM-RoBERTa.
+/// Index of the unknown piece. Source: the vocabulary of XLM-RoBERTa.
 const UNKNOWN: i32 = 3;
 
-/// Cuts words into the pieces with the highest sum of scores.
+/// Segments words into the pieces with the highest sum of scores.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     ids: HashMap<Box<str>, (i32, f32)>,
@@ -23,7 +23,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Reads the vocabulary: a piece, a tab and its score a line.
+    /// Reads the vocabulary: a piece, a tab and its score per line.
     ///
     /// # Errors
     /// `Corrupt` where a line is no such pair.
@@ -41,7 +41,7 @@ impl Pieces {
         Ok(Self { ids, longest, least: least - UNKNOWN_WORSE })
     }
 
-    /// Returns the pieces of a word; one that stands behind a space begins with `▁`.
+    /// Returns the pieces of a word; one after a space begins with `▁`.
     #[expect(clippy::fn_params_excessive_bools, reason = "whether a space stands before the word")]
     pub(crate) fn of(&self, word: &str, is_first: bool) -> Vec<i32> {
         let marked: String = is_first.then_some('▁').into_iter().chain(word.nfkc()).collect();

@@ -1,4 +1,4 @@
-//! What the model reads in a turn, in words.
+//! Decoding of the model's output into claims, in words.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,66 +8,65 @@ use mnemal_core::{Act, EntityKind, Result, Subject};
 use crate::model::{Answer, Details, EncodedTurn, Header, Model};
 use crate::words::Word;
 
-/// Probability below which a span is not looked at. The same number as in training.
+/// Probability below which a span is ignored. The same number as in training.
 const LEAST: f32 = 0.02;
-/// Most spans of a turn that are looked at. The same number as in training.
+/// Most spans considered per turn. The same number as in training.
 const MOST: usize = 32;
-/// What is left of the probability of a claim whose words another claim, of another predicate and likelier, takes too.
-/// Source: own choice.
+/// Factor on the probability of a claim whose words also belong to a likelier claim with another predicate. Source: own choice.
 const CLASH: f32 = 0.6;
 /// Words of the longest name of a subject. The same number as in training.
 const LONGEST_SUBJECT: usize = 4;
-/// Probability from which on a name counts. Source: own choice, more likely than not.
+/// Lowest probability of a name. Source: own choice, more likely than not.
 const LEAST_NAME: f32 = 0.5;
 
-/// What a model read in one turn.
+/// The model's result for one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Claims, the likeliest first.
     pub claims: Vec<ReadClaim>,
-    /// Names, by place; they do not overlap.
+    /// Names, by position; they do not overlap.
     pub names: Vec<ReadName>,
     /// For each word of the turn, in bytes: the probability that it is not the speaker's own.
     pub foreign: Vec<(Range<usize>, f32)>,
     /// Kinds of feedback with their probabilities.
     pub feedback: Vec<(String, f32)>,
-    /// How vexed the turn is, with probabilities that sum to 1.
+    /// Irritation levels of the turn, with probabilities that sum to 1.
     pub levels: Vec<(String, f32)>,
-    /// How long a wish holds, with probabilities that sum to 1.
+    /// Durations of a preference, with probabilities that sum to 1.
     pub holds: Vec<(String, f32)>,
-    /// What the turn does to the statement before it, with probabilities that sum to 1.
+    /// Effects of the turn on the statement before it, with probabilities that sum to 1.
     pub relations: Vec<(String, f32)>,
 }
 
-/// A claim that a model read.
+/// A claim found by the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadClaim {
-    /// What is said.
+    /// The predicate.
     pub predicate: String,
-    /// Of whom.
+    /// The subject.
     pub subject: Subject,
-    /// In which sense.
+    /// The act.
     pub act: Act,
-    /// Bytes of the value in the turn.
+    /// Byte range of the object in the turn.
     pub object: Range<usize>,
-    /// The probability that all of it is right, as the model sees it.
+    /// The model's probability that all of it is right.
     pub confidence: f32,
     /// The probability that it is worth keeping.
     pub worth: f32,
 }
 
-/// A name that a model read.
+/// A name found by the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadName {
-    /// Bytes of the turn.
+    /// Byte range in the turn.
     pub span: Range<usize>,
-    /// What it names.
+    /// Its kind.
     pub kind: EntityKind,
     /// Its probability.
     pub confidence: f32,
 }
 
-/// A span with the predicate of a claim or the kind of a name, and how likely it is.
+/// A span with the predicate of a claim or the kind of a name, and its probability.
 struct SpanScore {
     sort: usize,
     first: usize,
@@ -76,7 +75,7 @@ struct SpanScore {
 }
 
 impl Reading {
-    /// Reads a turn, with the message before it.
+    /// Reads a turn, with the previous message.
     pub(crate) fn of(model: &Model, text: &str, before: &str) -> Result<Self> {
         let Some((shown, answer)) = model.read(text, before)? else { return Ok(Self::default()) };
         let header = &model.header;
@@ -149,7 +148,7 @@ fn spot(header: &Header, shown: &EncodedTurn, answer: &Answer) -> Vec<SpanScore>
     found
 }
 
-/// A turn with the message before it, as they were read.
+/// A turn with the previous message, as model input.
 struct Turn<'t> {
     header: &'t Header,
     text: &'t str,
@@ -157,7 +156,7 @@ struct Turn<'t> {
     shown: &'t EncodedTurn,
 }
 
-/// Makes claims of spans: those of one predicate that overlap are one claim, and add up.
+/// Combines spans into claims: overlapping spans of one predicate are one claim, and their probabilities add up.
 fn put_together(turn: &Turn<'_>, scored: &[SpanScore], details: &Details) -> Vec<ReadClaim> {
     struct Group<'s> {
         at: usize,
@@ -228,7 +227,7 @@ fn point(one: &[f32], two: &[f32]) -> Option<((usize, usize), f32)> {
     windows.max_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(Ordering::Equal))
 }
 
-/// Returns the words of a window, which stands in the message before or in the turn.
+/// Returns the words of a window in the previous message or in the turn.
 fn named(turn: &Turn<'_>, (first, last): (usize, usize)) -> Option<String> {
     let skip = turn.shown.before.len();
     let (text, words, first, last) = if last < skip {
@@ -251,7 +250,7 @@ fn singular(role: &str) -> String {
     }
 }
 
-/// Returns names that do not overlap, by place.
+/// Returns names that do not overlap, by position.
 fn pick_names(header: &Header, words: &[Word], scored: &[SpanScore]) -> Vec<ReadName> {
     let mut taken: Vec<&SpanScore> = Vec::new();
     for one in scored.iter().filter(|one| one.p >= LEAST_NAME) {

@@ -1,4 +1,4 @@
-//! The rules and the model vote: what both say is a fact.
+//! Agreement of rules and model: claims that both find become facts.
 
 use std::ops::Range;
 
@@ -11,29 +11,28 @@ use mnemal_extract::{RuleExtractor, admit};
 use crate::TrainedReader;
 use crate::reading::{ReadClaim, ReadName, Reading};
 
-/// Counts up with every change of how votes are counted.
+/// Incremented with every change of the voting.
 const VERSION: u32 = 1;
-/// The rule of claims that the model alone makes.
+/// Rule id of claims by the model alone.
 const READER: &str = "reader";
-/// Probability from which on the model stands by a claim of the rules. Source: own choice, more likely than not; no model is
-/// shipped yet to which these could be fitted.
+/// Lowest probability at which the model confirms a claim of the rules. Source: own choice, more likely than not; no model is
+/// shipped yet for a calibration.
 const STANDS_BY: f32 = 0.5;
-/// Below it the model is against a claim of the rules. Source: own choice.
+/// Below it the model rejects a claim of the rules. Source: own choice.
 const AGAINST: f32 = 0.1;
-/// Probability from which on a claim of the model alone is a candidate. Source: own choice, more likely than not.
+/// Lowest probability of a candidate claim by the model alone. Source: own choice, more likely than not.
 const ALONE: f32 = 0.5;
-/// Probability of other people's words from which on the model alone claims nothing of them. Source: own choice.
+/// Probability of other people's words at which the model alone claims nothing of them. Source: own choice.
 const FOREIGN: f32 = 0.5;
-/// The confidence in a claim that both make. Source: own choice, above [`Confidence::ACTIVE`].
+/// The confidence in a claim found by both. Source: own choice, above [`Confidence::ACTIVE`].
 const BOTH: f32 = 0.9;
-/// The most confidence in a claim that the model is against, and that in one of the model alone. Source: own choice, that of a
-/// language model's claims ([`ExtractedFact::of_model`]).
+/// The confidence limit of a claim that the model rejects, and the confidence of one by the model alone. Source: own choice,
+/// that of a language model's claims ([`ExtractedFact::of_model`]).
 const CANDIDATE: f32 = 0.6;
 
-/// Reads by rule and with a model. A claim that both make is a fact; one that the rules alone make is at most a candidate
-/// where the model is against it; one that the model alone makes is a candidate, held against the gates of the rules. Each
-/// keeps its words, so that receipts point at them. What stands behind the part of a long turn that the model reads is for the
-/// rules alone.
+/// Extracts by rules and with a model. A claim found by both is a fact; one by the rules alone is at most a candidate if the
+/// model rejects it; one by the model alone is a candidate, checked against the gates of the rules. Each keeps its words, so
+/// that receipts point at them. Beyond the part of a long turn that the model reads, the rules decide alone.
 #[derive(Clone, Debug)]
 pub struct VotingExtractor {
     rules: RuleExtractor,
@@ -41,14 +40,14 @@ pub struct VotingExtractor {
 }
 
 impl VotingExtractor {
-    /// Lets these rules and this model vote.
+    /// Combines these rules and this model.
     pub fn new(rules: RuleExtractor, reader: TrainedReader) -> Self {
         Self { rules, reader }
     }
 }
 
 impl Extractor for VotingExtractor {
-    /// Names both, so that another model reads what was read anew.
+    /// Names both, so that a new model leads to a new extraction.
     fn producer(&self) -> Producer {
         let rules = self.rules.producer();
         Producer {
@@ -70,7 +69,7 @@ impl Extractor for VotingExtractor {
     }
 }
 
-/// Returns what somebody else said right before in the same conversation; empty where nobody did.
+/// Returns the previous message of another speaker in the same conversation; empty if there is none.
 fn message_before<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> &'u str {
     let before =
         utterance.before.last().filter(|event| event.quarantined.is_none()).and_then(|event| event.kept());
@@ -82,7 +81,7 @@ fn message_before<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> &'u str {
     before.filter(is_said).map_or("", |before| before.content.as_str())
 }
 
-/// Counts the votes: what the rules claim is in `extraction`, what the model read in `reading`.
+/// Combines the rules' claims in `extraction` with the model's `reading`.
 fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &Reading) {
     let Some(said) = utterance.event.kept() else { return };
     for fact in &mut extraction.facts {
@@ -113,12 +112,12 @@ fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &Readin
 }
 
 impl Reading {
-    /// Says whether the model has read a place: of a long turn it reads the beginning.
+    /// Whether the model has read a position: of a long turn it reads the beginning.
     fn reaches(&self, place: Span) -> bool {
         self.foreign.last().is_some_and(|(word, _)| range(place).end <= word.end)
     }
 
-    /// Says whether most words of a place are not the speaker's own.
+    /// Whether most words of a span are not the speaker's own.
     fn is_foreign(&self, place: &Range<usize>) -> bool {
         let inside: Vec<f32> =
             self.foreign.iter().filter(|(word, _)| overlaps(word, place)).map(|(_, p)| *p).collect();
@@ -127,7 +126,7 @@ impl Reading {
     }
 }
 
-/// Says whether the model makes a claim of the rules: the same of the same, in the same sense, in the same words.
+/// Whether the model makes the same claim as the rules: same predicate, subject, act and words.
 fn is_same(fact: &ExtractedFact, claim: &ReadClaim) -> bool {
     let of = match (&fact.subject, &claim.subject) {
         (Subject::Speaker, Subject::Speaker) => true,
@@ -162,7 +161,7 @@ fn alone(text: &str, claim: &ReadClaim) -> Option<ExtractedFact> {
     })
 }
 
-/// Takes the model's names where the rules have none.
+/// Adds the model's names where the rules have none.
 fn take_names(text: &str, names: &[ReadName], mentions: &mut Vec<Mention>) {
     for read in names {
         let is_known = mentions.iter().any(|known| overlaps(&range(known.span), &read.span));
@@ -258,7 +257,7 @@ mod tests {
         let agreed = Reading { claims: vec![claim(text, "allergic_to", "cashews", 0.9)], ..whole() };
         assert_eq!(votes(text, &agreed), line(true));
         assert_eq!(votes(text, &whole()), line(false));
-        // Of somebody else is another claim.
+        // Of someone else is another claim.
         let mut other = claim(text, "allergic_to", "cashews", 0.9);
         other.subject = Subject::Relation { role: "sister".to_owned(), name: None };
         assert_eq!(votes(text, &Reading { claims: vec![other], ..whole() }), line(false));

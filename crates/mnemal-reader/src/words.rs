@@ -1,21 +1,21 @@
-//! Words of a text as the model sees them: where they stand and how they are written.
+//! Words of a text as model input: positions and written form.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A word: a sign of Chinese, Japanese or Korean, a run of letters and digits, or one other sign.
+/// A word: a Chinese, Japanese or Korean character, a run of letters and digits, or one other sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     /// Bytes of the text.
     pub(crate) span: Range<usize>,
-    /// Whether a space, a line break or nothing stands before it.
+    /// Whether it follows a space, a line break or the start.
     pub(crate) is_first: bool,
-    /// How it is written.
+    /// Its written form.
     pub(crate) shape: Shape,
 }
 
-/// How a word is written. The numbers are those that the model was trained with.
+/// The written form of a word. The numbers are those of the training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Sign = 0,
@@ -28,7 +28,7 @@ pub(crate) enum Shape {
     Opening = 6,
 }
 
-/// Says whether a sign is a word of its own, as in Chinese.
+/// Whether a character is a word of its own, as in Chinese.
 fn is_alone(sign: char) -> bool {
     matches!(sign,
         '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
@@ -86,7 +86,7 @@ fn shape(word: &str, opens: bool) -> Shape {
     }
 }
 
-/// Returns a text in small letters without accents, as names are compared.
+/// Returns a text in lower case without accents, as names are compared.
 pub(crate) fn fold(text: &str) -> String {
     let small = text.nfkc().collect::<String>().to_lowercase().replace('ß', "ss");
     small.nfd().filter(|sign| !matches!(sign, '\u{300}'..='\u{36f}')).nfc().collect()

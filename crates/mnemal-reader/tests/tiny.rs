@@ -1,4 +1,4 @@
-//! A tiny model that has learned nothing: files are read, or refused, and what it says has the right shape.
+//! A tiny untrained model: loading, refusal of damaged files, and the shape of its output.
 
 #[cfg(test)]
 mod tests {

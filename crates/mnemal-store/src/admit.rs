@@ -1,4 +1,4 @@
-//! What a batch must satisfy before any store looks at it.
+//! Validation of a batch before any store sees it.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use mnemal_core::{Error, LogEntry, ModelId, Result, Vector};
 
 /// Most entries in one call of `append`.
 ///
-/// Source: DEPENDENCIES 4.1, throughput does not grow beyond batches of 1,000.
+/// Source: measured; throughput does not grow beyond batches of 1,000.
 pub(crate) const LARGEST_BATCH: usize = 1_000;
 
-/// Most values in one vector; keeps a damaged block from asking for gigabytes.
+/// Most values of one vector; limits what a damaged block can allocate.
 ///
 /// Source: own default, four times the largest embedding in common use.
 pub(crate) const LARGEST_DIMENSIONS: usize = 16_384;
 
-/// Values a vector, by model.
+/// Vector dimensions by model.
 pub(crate) type Dimensions = BTreeMap<ModelId, usize>;
 
-/// Refuses a batch that is too large; returns the dimensions that its vectors have.
+/// Rejects a batch that is too large; returns the dimensions of its vectors.
 pub(crate) fn batch(entries: &[LogEntry]) -> Result<Dimensions> {
     if entries.len() > LARGEST_BATCH {
         return Err(Error::invalid(format!(
@@ -35,7 +35,7 @@ pub(crate) fn batch(entries: &[LogEntry]) -> Result<Dimensions> {
     Ok(dimensions)
 }
 
-/// Notes the dimensions of a model's first vector, and holds later ones to them.
+/// Records the dimensions of a model's first vector, and checks later ones against them.
 pub(crate) fn agree(known: &mut Dimensions, model: &ModelId, vector: &Vector) -> Result<()> {
     let found = vector.codes().len();
     if found > LARGEST_DIMENSIONS {
@@ -50,7 +50,7 @@ pub(crate) fn agree(known: &mut Dimensions, model: &ModelId, vector: &Vector) ->
     }
 }
 
-/// Refuses a vector whose dimensions are not those of its model.
+/// Rejects a vector whose dimensions differ from those of its model.
 pub(crate) fn same(model: &ModelId, expected: usize, found: usize) -> Result<()> {
     if expected == found {
         Ok(())

@@ -1,4 +1,4 @@
-//! Appends the batches of several callers in one transaction; one caller's refusal is not another's.
+//! Group append: batches of several callers in one transaction; one caller's refusal does not affect the others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,10 +13,10 @@ use crate::entry::Prepared;
 use crate::sql::{Row, Step, Transaction, Value};
 use crate::statement;
 
-/// What became of a group.
+/// Outcome of a group.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// One answer a caller, in order.
+    /// One answer per caller, in order.
     pub(crate) answers: Vec<Result<Vec<Appended>>>,
     /// Rows added to the index.
     pub(crate) indexed: u64,
@@ -24,9 +24,9 @@ pub(crate) struct Outcome {
     pub(crate) wrote: bool,
 }
 
-/// Writes a group. Refusals are answers; an error means that nothing of the transaction may stay.
+/// Writes a group. Rejections are answers; an error means that the transaction must be rolled back.
 ///
-/// `models` is what is known of the vectors' dimensions and grows; after an error it must be read anew.
+/// `models` caches vector dimensions and grows; after an error it must be reloaded.
 pub(crate) async fn append(
     group: &[&[Prepared]],
     models: &mut Dimensions,
@@ -65,12 +65,12 @@ pub(crate) async fn append(
     Ok(Outcome { answers, indexed, wrote: !seqs.is_empty() })
 }
 
-/// Whether an error is about one caller's batch and not about the database.
+/// Whether an error concerns one caller's batch and not the database.
 fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Invalid)
 }
 
-/// Plans a batch; where it is refused, the first of its entries that must be refused says why.
+/// Plans a batch; if it is rejected, the first rejected entry determines the error.
 async fn take<'a>(
     plan: &mut Plan<'a>,
     batch: &'a [Prepared],
@@ -88,7 +88,7 @@ async fn take<'a>(
     }
 }
 
-/// What became of one entry.
+/// Outcome of one entry.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// It repeats a stored event.
@@ -97,18 +97,18 @@ enum Place {
     Fresh { id: EventId, number: usize, first: bool },
 }
 
-/// What is known of a key: the event, and the hash of its body unless that was erased.
+/// The state of a key: the event, and the hash of its body unless that was erased.
 type Key = (Place, Option<Vec<u8>>);
 
 #[derive(Default)]
 struct Known {
     keys: HashMap<String, Key>,
     parents: HashSet<EventId>,
-    /// Stored ids of a batch that is refused anyway.
+    /// Stored ids of a batch that is rejected anyway.
     ids: HashSet<EventId>,
 }
 
-/// Decides batch by batch what is new.
+/// Decides batch by batch which entries are new.
 #[derive(Default)]
 struct Plan<'a> {
     known: Known,
@@ -116,7 +116,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Takes a whole batch or nothing of it.
+    /// Accepts a whole batch or nothing of it.
     fn take(&mut self, batch: &'a [Prepared]) -> Result<Vec<Place>> {
         let mut keys: HashMap<&str, Key> = HashMap::new();
         let mut ids: HashSet<EventId> = HashSet::with_capacity(batch.len());
@@ -166,7 +166,7 @@ fn refusal(kind: ErrorKind, id: EventId, why: &str) -> Error {
     Error::new(kind, format!("cannot append event {id}: {why}"))
 }
 
-/// Reads which keys and parents of the group are stored; asks nothing when there are none.
+/// Reads which keys and parents of the group are stored; no query when there are none.
 async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Result<Known> {
     let events = || group.iter().flat_map(|batch| batch.iter()).map(|prepared| &prepared.entry.event);
     let mut known = Known::default();
@@ -182,7 +182,7 @@ async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Re
     Ok(known)
 }
 
-/// Returns those of some ids that are stored.
+/// Returns which of some ids are stored.
 async fn stored(
     ids: impl Iterator<Item = EventId>,
     transaction: &mut dyn Transaction,
@@ -196,7 +196,7 @@ async fn stored(
     Ok(stored)
 }
 
-/// Returns the models that the batch brings along; refuses vectors of another length than their model has.
+/// Returns the new models of the batch; rejects vectors whose dimensions differ from their model's.
 async fn new_models(
     batch: &[Prepared],
     models: &mut Dimensions,
@@ -233,7 +233,7 @@ pub(crate) fn read_models(rows: Vec<Row>) -> Result<Dimensions> {
     Ok(models)
 }
 
-/// Gives the new events their positions and times, and writes them with their index rows.
+/// Assigns positions and times to the new events, and writes them with their index rows.
 async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result<(Vec<Seq>, u64)> {
     if fresh.is_empty() {
         return Ok((Vec::new(), 0));
@@ -272,7 +272,7 @@ async fn write(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result
     Ok((seqs, index.len() as u64))
 }
 
-/// Returns what the tallies of conversations and of decisions grow by: events, and the sum of their positions.
+/// Returns the increments of the tallies of conversations and of decisions: events, and the sum of their positions.
 fn tallies(fresh: &[&Prepared], seqs: &[Seq]) -> Vec<Vec<Value>> {
     let mut grown: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (prepared, seq) in fresh.iter().zip(seqs) {
@@ -288,7 +288,7 @@ fn tallies(fresh: &[&Prepared], seqs: &[Seq]) -> Vec<Vec<Value>> {
     grown.into_iter().map(|(name, (events, sum))| vec![name.into(), events.into(), sum.into()]).collect()
 }
 
-/// Moves head and clock of the space; returns the first new position and the last time before it.
+/// Advances head and clock of the space; returns the first new position and the last time before it.
 async fn advance(fresh: &[&Prepared], transaction: &mut dyn Transaction) -> Result<(u64, i64)> {
     let behind = |(place, prepared): (usize, &&Prepared)| {
         let more = i64::try_from(fresh.len() - 1 - place).unwrap_or(i64::MAX);

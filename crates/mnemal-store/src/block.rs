@@ -1,4 +1,4 @@
-//! Builds index blocks: from new rows, out of other blocks, and without rows that must go.
+//! Construction of index blocks: from new rows, from other blocks, and without erased rows.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "sqlite")]
@@ -38,7 +38,7 @@ pub(crate) fn pack(rows: &[IndexRow<'_>]) -> IndexBlock {
     builder.finish()
 }
 
-/// Puts blocks one behind the other, ascending by `seq`, together at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
+/// Concatenates blocks, ascending by `seq`, together at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
 #[cfg(feature = "sqlite")]
 pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
     let mut builder = Builder::default();
@@ -47,7 +47,7 @@ pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
     builder.finish()
 }
 
-/// Takes the rows out of a block that do not pass.
+/// Removes the rows of a block that do not pass.
 #[cfg(feature = "sqlite")]
 pub(crate) fn retain(mut block: IndexBlock, keep: impl Fn(Seq) -> bool) -> IndexBlock {
     let kept: Vec<bool> = block.seqs.iter().map(|seq| keep(*seq)).collect();
@@ -73,7 +73,7 @@ pub(crate) fn retain(mut block: IndexBlock, keep: impl Fn(Seq) -> bool) -> Index
     block
 }
 
-/// Keeps the values of rows that are kept, so many of each.
+/// Keeps the column values of kept rows, `width` of each.
 #[cfg(feature = "sqlite")]
 fn keep_rows<T: Copy>(column: &mut Vec<T>, kept: &[bool], width: usize) {
     let mut end = 0;
@@ -87,7 +87,7 @@ fn keep_rows<T: Copy>(column: &mut Vec<T>, kept: &[bool], width: usize) {
     column.truncate(end);
 }
 
-/// Keeps the postings of rows that are kept, under their new numbers, and the terms that have one.
+/// Keeps the postings of kept rows, with their new numbers, and the terms with a posting.
 #[cfg(feature = "sqlite")]
 fn keep_terms(block: &mut IndexBlock, kept: &[bool]) {
     let mut next = 0;
@@ -117,7 +117,7 @@ fn keep_terms(block: &mut IndexBlock, kept: &[bool]) {
     block.starts.push(offset(block.postings.len()));
 }
 
-/// Puts one vector into a row, in place of an earlier one of the same model.
+/// Sets the vector of a row, replacing an earlier one of the same model.
 #[cfg(feature = "sqlite")]
 pub(crate) fn set_vector(block: &mut IndexBlock, row: usize, model: &ModelId, vector: &Vector) {
     let (rows, dimensions) = (block.len(), vector.codes().len());
@@ -146,7 +146,7 @@ pub(crate) fn set_vector(block: &mut IndexBlock, row: usize, model: &ModelId, ve
     }
 }
 
-/// A block that grows by rows; terms come behind them, in order, and vectors are put in order at the end.
+/// Block builder: rows first, then terms in order; vectors are sorted at the end.
 #[derive(Default)]
 struct Builder {
     block: IndexBlock,
@@ -176,7 +176,7 @@ impl Builder {
         }
     }
 
-    /// Copies rows without their terms; returns the place of the first.
+    /// Copies rows without their terms; returns the index of the first.
     #[cfg(feature = "sqlite")]
     fn copy(&mut self, from: &IndexBlock) -> usize {
         let start = self.block.len();
@@ -208,8 +208,8 @@ impl Builder {
         start
     }
 
-    /// Copies the terms of rows that are there already: those of all blocks at the same time, each in its order, so that nothing
-    /// is held but the blocks and what comes out of them.
+    /// Copies the terms of rows that were copied before: a merge over all blocks, so that only the blocks and the result are in
+    /// memory.
     #[cfg(feature = "sqlite")]
     fn copy_terms(&mut self, blocks: &[IndexBlock], starts: &[usize]) {
         self.block.postings.reserve_exact(blocks.iter().map(|block| block.postings.len()).sum());
@@ -228,7 +228,7 @@ impl Builder {
         }
     }
 
-    /// Adds a posting; terms ascend, and so do the rows of each. A row that is named twice is counted together.
+    /// Adds a posting; terms ascend, and so do the rows of each. Counts of a repeated row are added.
     fn add(&mut self, term: TermHash, posting: Posting) {
         let block = &mut self.block;
         if self.last.is_none_or(|(known, _)| known != term) {
@@ -244,7 +244,7 @@ impl Builder {
         block.postings.push(posting);
     }
 
-    /// Keeps a vector; one whose dimensions are not those of its model is left out (the store has refused it before).
+    /// Stores a vector; one with other dimensions than its model is skipped (the store has rejected it before).
     fn set(&mut self, row: usize, model: &ModelId, (scale, codes): (f32, &[i8])) {
         if !self.columns.contains_key(model) {
             let column = VectorColumn {
@@ -301,7 +301,7 @@ fn number(row: usize) -> u16 {
     u16::try_from(row).unwrap_or(u16::MAX)
 }
 
-/// A place among the postings; 1,024 events of 256 KiB cannot have 2³² terms.
+/// An offset in the postings; 1,024 events of 256 KiB cannot have 2³² terms.
 fn offset(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
 //! The stored form of an index block: the same bytes on every database.
 //!
-//! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest, then come the columns in
-//! the order of [`IndexBlock`]: numbers as varints and deltas, everything that is read often as plain little-endian arrays.
+//! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest, then come the columns in the
+//! order of [`IndexBlock`]: numbers as varints and deltas, frequently read columns as plain little-endian arrays.
 
 mod bytes;
 pub(crate) mod graph;
@@ -16,9 +16,9 @@ pub(crate) use self::bytes::corrupt;
 use self::bytes::{Input, put_length, put_text, put_varint, zigzag};
 use crate::admit::LARGEST_DIMENSIONS;
 
-/// Counts up with every change of the format.
+/// Incremented with every change of the format.
 const VERSION: u8 = 1;
-/// Stands for a count of 255 and more; the rest follows behind the column.
+/// Marks a count of 255 or more; the excess follows after the column.
 const MANY: u8 = 255;
 
 /// Returns the first eight bytes of BLAKE3.
@@ -56,7 +56,7 @@ pub(crate) fn encode(block: &IndexBlock) -> Vec<u8> {
     out
 }
 
-/// Writes the checksum of what stands behind it into bytes 1 to 8.
+/// Writes the checksum of the rest into bytes 1 to 8.
 fn seal(out: &mut [u8]) {
     let sum = out.get(9..).map(checksum).unwrap_or_default();
     if let Some(place) = out.get_mut(1..9) {
@@ -64,7 +64,7 @@ fn seal(out: &mut [u8]) {
     }
 }
 
-/// Returns what stands behind version and checksum of `what` is stored.
+/// Checks version and checksum, and returns the rest; `what` names the record.
 fn unsealed<'a>(stored: &'a [u8], version: u8, what: &str) -> Result<Input<'a>> {
     let mut header = Input(stored);
     if header.take(1)? != [version] {
@@ -79,7 +79,7 @@ fn unsealed<'a>(stored: &'a [u8], version: u8, what: &str) -> Result<Input<'a>> 
 /// Reads a block.
 ///
 /// # Errors
-/// `Corrupt` for everything that [`encode`] does not write; never panics, never allocates more than a block can need.
+/// `Corrupt` for anything that [`encode`] does not write; never panics, never allocates more than a block can need.
 pub(crate) fn decode(stored: &[u8]) -> Result<IndexBlock> {
     let mut input = unsealed(stored, VERSION, "an index block")?;
     let rows = input.count(16)?;
@@ -301,7 +301,7 @@ fn vectors(input: &mut Input<'_>, rows: usize) -> Result<VectorColumn> {
     Ok(VectorColumn { model, dimensions, scales, codes })
 }
 
-/// Returns the code under which a part is stored.
+/// Returns the stored code of a role.
 pub(crate) fn role_code(role: Role) -> u8 {
     Role::ALL
         .iter()
@@ -310,12 +310,12 @@ pub(crate) fn role_code(role: Role) -> u8 {
         .unwrap_or(MANY)
 }
 
-/// Reads the code of a part.
+/// Reads the code of a role.
 pub(crate) fn role(code: u8) -> Result<Role> {
     Role::ALL.get(usize::from(code)).copied().ok_or_else(|| corrupt("an unknown role"))
 }
 
-/// Returns the code under which a level is stored.
+/// Returns the stored code of a level.
 pub(crate) fn level_code(level: Level) -> u8 {
     match level {
         Level::External => 0,
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::block::{IndexRow, merge, pack, retain, set_vector};
 
-    /// One row by its parts: terms with counts, vector of `model-<n>`, session, whether somebody speaks.
+    /// One row by its parts: terms with counts, vector of `model-<n>`, session, whether there is a speaker.
     type Parts = (Vec<(u64, u16)>, Option<(u8, Vec<i8>)>, u8, bool, u32);
 
     fn parts() -> impl Strategy<Value = Parts> {

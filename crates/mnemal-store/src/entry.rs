@@ -1,4 +1,4 @@
-//! An event as columns, on its way into the log and out of it.
+//! Conversion between an event and its database columns.
 
 use mnemal_core::{
     AgentId, Body, ChannelId, Error, ErrorKind, Event, EventId, EventKind, LogEntry, Metadata, NewEvent,
@@ -12,7 +12,7 @@ use crate::sql::{Row, Value};
 /// Columns that a checksum covers.
 const COVERED: usize = 24;
 
-/// An entry with its parts that had to be written as JSON.
+/// An entry with its JSON parts serialized.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) entry: LogEntry,
@@ -21,7 +21,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Copies an entry and writes its free parts.
+    /// Copies an entry and serializes its JSON parts.
     pub(crate) fn new(entry: &LogEntry) -> Result<Self> {
         let mut entry = entry.clone();
         if entry.quarantined.is_some() {
@@ -39,7 +39,7 @@ impl Prepared {
         Ok(Self { entry, metadata, decision })
     }
 
-    /// Returns about how many bytes the entry will take.
+    /// Returns the approximate size of the entry in bytes.
     pub(crate) fn size(&self) -> usize {
         let index = self.entry.index.as_ref();
         let terms = index.map_or(0, |index| index.terms.counts.len() * 12);
@@ -90,7 +90,7 @@ impl Prepared {
     }
 }
 
-/// Reads an event and compares it with its checksum.
+/// Reads an event and checks its checksum.
 ///
 /// # Errors
 /// `Corrupt`, with the event's id where that is readable.
@@ -110,14 +110,14 @@ pub(crate) fn event(row: Row) -> Result<Event> {
     })
 }
 
-/// Returns the checksum of what is left of an erased event, which covers when it was erased too.
+/// Returns the checksum of an erased event's remaining columns, which includes the time of erasure.
 pub(crate) fn checksum_of_erased(row: &Row) -> i64 {
     let mut columns = row.rest().get(..COVERED).unwrap_or_default().to_vec();
     columns.extend(row.rest().get(COVERED + 1).cloned());
     checksum(&columns)
 }
 
-/// Reads an event whose columns, or what is left of them, have this checksum.
+/// Reads an event whose columns, or whose remaining columns, have this checksum.
 fn read(mut row: Row, sum: Option<i64>) -> Result<Event> {
     let (seq, id, recorded_at) = (Seq(row.count()?), EventId(row.id()?), row.time()?);
     let (kind, role, origin) = (row.code()?, codec::role(row.code()?)?, origin(row.code()?)?);
@@ -223,7 +223,7 @@ impl Columns {
         })
     }
 
-    /// Reads a choice about memory: of a person, or of the engine.
+    /// Reads a decision of a person, or an operation of the engine.
     fn choice(&self) -> Result<EventKind> {
         let json = self.decision.as_deref().ok_or_else(|| corrupt("a decision is missing"))?;
         if operation::is_one(json) {
@@ -262,7 +262,7 @@ fn origin(code: u8) -> Result<Origin> {
 const TRUSTS: [Trust; 6] =
     [Trust::Echo, Trust::Inferred, Trust::Assistant, Trust::Document, Trust::Tool, Trust::User];
 
-/// Returns the code under which a trust is stored.
+/// Returns the stored code of a trust.
 pub(crate) fn trust_code(trust: Trust) -> u8 {
     TRUSTS
         .iter()

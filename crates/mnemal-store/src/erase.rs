@@ -1,4 +1,4 @@
-//! Work that changes what is stored: erasing events, late vectors, sealing.
+//! Writes that change stored data: erasing events, adding late vectors, sealing blocks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::port::graph;
 use crate::sql::{Row, Step, Transaction, Value, Work};
 use crate::{entry, removal, statement};
 
-/// Where an event stands.
+/// The position of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) seq: Seq,
@@ -19,7 +19,7 @@ pub(crate) struct Spot {
     pub(crate) indexed: bool,
 }
 
-/// Looks events up; unknown ones are not in the answer.
+/// Looks events up; unknown ones are omitted.
 pub(crate) async fn spots(
     ids: impl Iterator<Item = EventId>,
     transaction: &mut dyn Transaction,
@@ -77,7 +77,7 @@ impl Work for Erase {
     }
 }
 
-/// Takes events out of their conversations, erases their bodies, and gives what is left its checksum.
+/// Removes events from the tallies of their conversations, erases their bodies, and updates their checksums.
 async fn empty(
     fresh: &BTreeMap<EventId, (&Tombstone, Spot)>,
     transaction: &mut dyn Transaction,
@@ -110,7 +110,7 @@ async fn empty(
     Ok(())
 }
 
-/// Takes over tombstones that are not known.
+/// Adopts unknown tombstones.
 #[derive(Debug)]
 pub(crate) struct Adopt(pub(crate) Vec<Tombstone>);
 
@@ -155,7 +155,7 @@ async fn clear_index(gone: &BTreeSet<Seq>, transaction: &mut dyn Transaction) ->
     Ok(())
 }
 
-/// Removes every learning that rests on erased events only; the projector derives the others again.
+/// Removes learnings whose sources are all erased; the projector derives the others again.
 async fn clear_learnings(
     events: impl Iterator<Item = EventId>,
     transaction: &mut dyn Transaction,
@@ -191,7 +191,7 @@ async fn clear_graph(events: Vec<EventId>, transaction: &mut dyn Transaction) ->
     Ok(())
 }
 
-/// Takes the text from every summary that rests on one of these events; the projector makes it anew.
+/// Removes the text of every summary node that rests on one of these events; the projector rebuilds it.
 async fn hollow_summaries(
     events: impl Iterator<Item = EventId>,
     transaction: &mut dyn Transaction,
@@ -210,7 +210,7 @@ async fn hollow_summaries(
     Ok(())
 }
 
-/// Returns the checksum of a tombstone, which stands behind the hashes of its sentences.
+/// Returns the checksum of a tombstone, which is stored after the hashes of its sentences.
 pub(crate) fn tombstone_sum(stone: &Tombstone) -> [u8; 8] {
     let mut bytes = stone.event.0.to_be_bytes().to_vec();
     bytes.extend(stone.body.0);

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits in stored JSON.
+//! Hexadecimal encoding of bytes in stored JSON.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) fn push_digits(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
 }
 
-/// A hash of `BYTES` bytes, written as twice as many digits; rows of before hold a list of numbers, which is read too.
+/// A hash of `BYTES` bytes, stored as twice as many digits; legacy rows hold a list of numbers, which is read too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hash<const BYTES: usize>(pub(crate) [u8; BYTES]);
 

@@ -1,30 +1,29 @@
-//! One statement for many rows, in a few fixed lengths, so that each text is made and prepared once.
+//! Multi-row statements in a few fixed row counts, so that each text is built and prepared once.
 
 use std::sync::LazyLock;
 
 use crate::sql::{Step, Value};
 
-/// Rows a statement, largest first.
+/// Row counts of a statement, largest first.
 ///
-/// Source: ARCHITECTURE 8, a few fixed row counts; with threes and thirties the forty lines of a receipt need half as many
-/// statements.
+/// Source: own choice; with threes and thirties the forty lines of a receipt need half as many statements.
 const LENGTHS: [usize; 5] = [100, 30, 10, 3, 1];
 
-/// The same statement for 100, 30, 10, 3 rows and for one. The placeholders are bare `?`: with 2,700 numbered ones SQLite would look up
-/// each name in a list of all names. A driver that knows only `$1` numbers them when it takes the text.
+/// The same statement for 100, 30, 10, 3 and one row. The placeholders are bare `?`: SQLite would look up each of 2,700
+/// numbered ones in a list of all names. A driver that supports only `$1` numbers them when it reads the text.
 #[derive(Debug)]
 pub(crate) struct Many {
     texts: [LazyLock<String>; 5],
 }
 
-/// A statement with a place for rows.
+/// The parts of a statement with rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// What stands before the rows.
+    /// The text before the rows.
     pub(crate) head: &'static str,
-    /// What one row looks like.
+    /// The text of one row.
     pub(crate) row: &'static str,
-    /// What stands behind the rows.
+    /// The text after the rows.
     pub(crate) tail: &'static str,
 }
 
@@ -42,7 +41,7 @@ impl Form {
 }
 
 impl Many {
-    /// Makes each text when it is first needed.
+    /// Builds each text on first use.
     pub(crate) const fn new(makers: [fn() -> String; 5]) -> Self {
         let [hundred, thirty, ten, three, one] = makers;
         let texts = [
@@ -55,7 +54,7 @@ impl Many {
         Self { texts }
     }
 
-    /// The text of a form with the length of this place.
+    /// The text of a form for the row count at this index.
     pub(crate) fn make(form: &Form, place: usize) -> String {
         form.text(LENGTHS.get(place).copied().unwrap_or(1))
     }
@@ -83,7 +82,7 @@ impl Many {
         self.lookups(values).into_iter().map(|(text, args)| Step::new(text, args))
     }
 
-    /// Returns the statements that look all values up; the last one is filled with nulls, which match nothing.
+    /// Returns the statements that look up all values; the last one is padded with nulls, which match nothing.
     pub(crate) fn lookups(&'static self, values: Vec<Value>) -> Vec<(&'static str, Vec<Value>)> {
         let mut rest = values.into_iter();
         let mut lookups = Vec::new();
@@ -101,7 +100,7 @@ impl Many {
     }
 }
 
-/// Declares a [`Many`]: what stands before the rows, one row, what stands behind them.
+/// Declares a [`Many`]: text before the rows, one row, text after them.
 macro_rules! many {
     ($head:expr, $row:expr, $tail:expr) => {{
         const FORM: $crate::many::Form = $crate::many::Form { head: $head, row: $row, tail: $tail };

@@ -1,4 +1,4 @@
-//! The reference: every port over plain collections, by the letter of the port documents.
+//! In-memory reference store: every port over plain collections, as the port documentation requires.
 
 mod graph;
 mod index;
@@ -24,7 +24,7 @@ use mnemal_core::{
 use crate::Stores;
 use crate::admit::Dimensions;
 
-/// A space in memory; gone with the last handle. Clones share it.
+/// An in-memory space; clones share it, and it is dropped with the last handle.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
@@ -47,7 +47,7 @@ impl From<MemoryStore> for Stores {
     }
 }
 
-/// One event with what is stored beside it.
+/// One event with its additional stored data.
 #[derive(Debug)]
 struct Stored {
     event: Event,
@@ -55,7 +55,7 @@ struct Stored {
     body_hash: Option<[u8; 32]>,
 }
 
-/// What a session was shown last of one record.
+/// The latest showing of a record to a session.
 #[derive(Debug)]
 struct Shown {
     item: SeenItem,
@@ -82,9 +82,9 @@ struct State {
     leases: BTreeMap<LeaseName, lease::Slip>,
     ledger: BTreeMap<(Book, String), LedgerLine>,
     working: BTreeMap<WorkingKey, WorkingEntry>,
-    /// Answers of models, with the events that they rest on.
+    /// Answers of models, with their source events.
     completions: BTreeMap<PromptHash, (Completion, Vec<EventId>)>,
-    /// Decisions to forget that are not finished, oldest first.
+    /// Unfinished forget decisions, oldest first.
     forgetting: Vec<EventId>,
 }
 

@@ -1,4 +1,4 @@
-//! The ports, each once over [`Sql`](crate::sql::Sql).
+//! The ports, each implemented once over [`Sql`](crate::sql::Sql).
 
 pub(crate) mod graph;
 pub(crate) mod index;

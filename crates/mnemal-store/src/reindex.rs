@@ -1,4 +1,4 @@
-//! Makes a stretch of the index anew.
+//! Rebuild of a range of the index.
 
 use async_trait::async_trait;
 use mnemal_core::{BLOCK_ROWS, Error, ErrorKind, Event, IndexEntry, Result, Seq};
@@ -10,11 +10,11 @@ use crate::erase::spots;
 use crate::sql::{Step, Transaction, Work};
 use crate::{removal, statement};
 
-/// Puts rows in the place of whatever the index holds between two positions.
+/// Replaces the index rows between two positions.
 #[derive(Debug)]
 pub(crate) struct Reindex {
     pub(crate) stretch: (Seq, Seq),
-    /// Ascending, inside the stretch.
+    /// Ascending, inside the range.
     pub(crate) rows: Vec<(Event, IndexEntry)>,
 }
 
@@ -58,7 +58,7 @@ impl Work for Reindex {
 }
 
 impl Reindex {
-    /// Leaves out vectors whose model is stored with other dimensions, and stores models that are new.
+    /// Skips vectors with other dimensions than stored for their model, and stores new models.
     async fn admit_models(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
         let mut models = stored_models(transaction).await?;
         for (_, index) in &mut self.rows {

@@ -2,7 +2,7 @@
 
 use crate::many::{Many, many};
 
-/// Removes what an older file kept of records that rest on erased events; a part of a migration.
+/// Removes graph records of an older file that rest on erased events; a part of a migration.
 macro_rules! clear_erased_graph {
     () => {
         "delete from fact where id in (select record from graph_source where event in
@@ -16,8 +16,8 @@ delete from graph_source where not exists (select 1 from entity e where e.id = g
 }
 pub(crate) use clear_erased_graph;
 
-/// What a session was shown is known by the record and by what was shown of it, because one record can stand in two lines that
-/// say different things; a step of the schema, which writes the table anew.
+/// A schema step that rewrites the table: shown records are keyed by record and content hash, because one record can be in two
+/// lines with different texts.
 pub(crate) const SHOWN: &str = "
 create table shown (
   session text not null,
@@ -36,8 +36,8 @@ create index seen_at on seen (at);
 pragma user_version = 11;
 ";
 
-/// Erases the bodies of events; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key
-/// without the hash of its body. The moment comes before the ids.
+/// Erases the bodies of events; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key without
+/// the hash of its body. The time comes before the ids.
 pub(crate) static ERASE_EVENTS: Many = many!(
     "update event set session = null, channel = null, parent = null, speaker = null, \
      user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
@@ -46,7 +46,7 @@ pub(crate) static ERASE_EVENTS: Many = many!(
     "?",
     ")"
 );
-/// Takes events out of the tallies of their conversations, before they are erased.
+/// Subtracts events from the tallies of their conversations, before they are erased.
 pub(crate) static LEAVE_TALLIES: Many = many!(
     "update tally set events = tally.events - gone.events, seqs = tally.seqs - gone.seqs from \
      (select 'session/' || session as name, count(*) as events, sum(seq) as seqs from event \
@@ -54,11 +54,11 @@ pub(crate) static LEAVE_TALLIES: Many = many!(
     "?",
     ") group by session) as gone where tally.name = gone.name"
 );
-/// Removes the names of conversations of which nothing is left.
+/// Removes the tallies of empty conversations.
 pub(crate) const DELETE_EMPTY_TALLIES: &str = "delete from tally where events = 0";
-/// Gives what is left of an erased event its checksum.
+/// Sets the checksum of an erased event's remaining columns.
 pub(crate) const SEAL_ERASED: &str = "update event set checksum = ? where id = ? and erased_at is not null";
-/// Puts a block without its erased rows, or with more vectors, in the place of the block.
+/// Replaces a block, without its erased rows or with more vectors.
 pub(crate) const REWRITE_BLOCK: &str =
     "update block set last_seq = $2, n_rows = $3, bytes = $4 where first_seq = $1";
 /// Removes a block whose rows are all erased.
@@ -66,9 +66,9 @@ pub(crate) const DELETE_BLOCK: &str = "delete from block where first_seq = $1";
 /// Removes blocks that were merged into one.
 pub(crate) const DELETE_BLOCKS: &str = "delete from block where first_seq >= $1 and first_seq <= $2";
 
-/// Removes learnings that lost their last living source.
+/// Removes learnings that lost their last remaining source.
 pub(crate) static DELETE_LEARNINGS: Many = many!("delete from learning where id in (", "?", ")");
-/// Removes what learnings rest on, before they are written anew or with them.
+/// Removes the sources of learnings, before they are rewritten or with them.
 pub(crate) static DELETE_LEARNING_SOURCES: Many =
     many!("delete from learning_source where learning in (", "?", ")");
 /// Removes those of some learnings whose sources are all erased.
@@ -79,7 +79,7 @@ pub(crate) static DELETE_ERASED_LEARNINGS: Many = many!(
      and not exists (select 1 from learning_source s left join event e on e.id = s.event \
                      where s.learning = learning.id and e.erased_at is null)"
 );
-/// Removes what those of some learnings rested on that are removed.
+/// Removes the sources of removed learnings.
 pub(crate) static DELETE_LOOSE_SOURCES: Many = many!(
     "delete from learning_source where learning in (",
     "?",
@@ -87,13 +87,13 @@ pub(crate) static DELETE_LOOSE_SOURCES: Many = many!(
 );
 /// Empties the projection of learnings.
 pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
-/// Removes entities: those without a living source, and those that rest on an erased event.
+/// Removes entities: those without a remaining source, and those that rest on an erased event.
 pub(crate) static DELETE_ENTITIES: Many = many!("delete from entity where id in (", "?", ")");
-/// Removes the names of entities, before they are written anew or with them.
+/// Removes the names of entities, before they are rewritten or with them.
 pub(crate) static DELETE_ENTITY_NAMES: Many = many!("delete from entity_name where entity in (", "?", ")");
-/// Removes facts: those without a living source, and those that rest on an erased event.
+/// Removes facts: those without a remaining source, and those that rest on an erased event.
 pub(crate) static DELETE_FACTS: Many = many!("delete from fact where id in (", "?", ")");
-/// Removes what records of the graph rest on, with them.
+/// Removes the sources of graph records.
 pub(crate) static DELETE_GRAPH_SOURCES: Many = many!("delete from graph_source where record in (", "?", ")");
 /// Removes mentions, by event and entity.
 pub(crate) static DELETE_MENTIONS: Many =
@@ -108,17 +108,17 @@ pub(crate) const RESET_GRAPH: [&str; 5] = [
     "delete from fact",
     "delete from mention",
 ];
-/// Removes nodes of the summary tree under which nothing is left.
+/// Removes summary nodes without remaining content.
 pub(crate) static DELETE_SUMMARIES: Many = many!("delete from summary where path in (", "?", ")");
-/// Takes nodes from below their parents, before they are written anew or with them.
+/// Removes the parent links of nodes, before they are rewritten or with them.
 pub(crate) static DELETE_SUMMARY_PARENTS: Many =
     many!("delete from summary_parent where path in (", "?", ")");
-/// Forgets what nodes rest on, before they are written anew or with them.
+/// Removes the sources of nodes, before they are rewritten or with them.
 pub(crate) static DELETE_SUMMARY_SOURCES: Many =
     many!("delete from summary_source where path in (", "?", ")");
-/// Takes the text from nodes that rest on an erased event.
+/// Removes the text of nodes that rest on an erased event.
 pub(crate) static HOLLOW_SUMMARIES: Many = many!("update summary set body = null where path in (", "?", ")");
-/// The same for those of some nodes that are written while the event is erased.
+/// The same for nodes that are written while the event is erased.
 pub(crate) static HOLLOW_IF_ERASED: Many = many!(
     "update summary set body = null where path in (",
     "?",
@@ -128,52 +128,52 @@ pub(crate) static HOLLOW_IF_ERASED: Many = many!(
 /// Empties the summary tree.
 pub(crate) const RESET_SUMMARIES: [&str; 3] =
     ["delete from summary_source", "delete from summary_parent", "delete from summary"];
-/// Drops every receipt, where a part of them is gone.
+/// Removes every receipt, when a part of them is gone.
 pub(crate) const RESET_RECEIPTS: [&str; 2] = ["delete from receipt_source", "delete from receipt"];
-/// Drops what every session was shown, where a part of it is gone.
+/// Removes the shown records of every session, when a part of them is gone.
 pub(crate) const RESET_SEEN: [&str; 2] = ["delete from seen_source", "delete from seen"];
-/// Drops every answer of a language model, where a part of them is gone.
+/// Removes every cached model answer, when a part of them is gone.
 pub(crate) const RESET_COMPLETIONS: [&str; 2] = ["delete from completion_source", "delete from completion"];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";
-/// Removes the dead letters of events that were digested after all.
+/// Removes the dead letters of events that were processed after all.
 pub(crate) const DELETE_REVIVED: &str = "delete from dead_letter where layer = $1 and event = $2";
-/// Forgets what the rows of a layer are.
+/// Removes the edition of a layer.
 pub(crate) const DELETE_EDITION: &str = "delete from edition where layer = $1";
 /// Removes a layer's cursor.
 pub(crate) const DELETE_CURSOR: &str = "delete from progress where layer = $1";
 
-/// Puts a receipt without the lines that rest on erased events in the place of the receipt.
+/// Replaces a receipt by one without the lines that rest on erased events.
 pub(crate) const CLEANSE_RECEIPT: &str = "update receipt set body = $2 where id = $1";
-/// Forgets which receipts rest on an event.
+/// Removes the links from an event to receipts.
 pub(crate) const DELETE_RECEIPT_SOURCES: &str = "delete from receipt_source where event = $1";
-/// Removes old receipts with what they rest on.
+/// Removes the sources of old receipts.
 pub(crate) const SWEEP_RECEIPT_SOURCES: &str = "delete from receipt_source where receipt in (select id from receipt where at < $1 order by at, id limit $2 + 0)";
-/// Removes some of the old receipts, the oldest.
+/// Removes the oldest of the old receipts.
 pub(crate) const SWEEP_RECEIPTS: &str =
     "delete from receipt where id in (select id from receipt where at < $1 order by at, id limit $2 + 0)";
-/// Removes the sources of some of what was last shown long ago, and of nothing that was shown again since.
+/// Removes the sources of some records that were last shown long ago, except those shown again since.
 pub(crate) const SWEEP_SEEN_SOURCES: &str = "delete from seen_source where (session, record) in \
      (select session, record from seen where at < $1 order by at, session, record, content_hash limit $2 + 0) \
      and not exists (select 1 from seen s where s.session = seen_source.session and s.record = seen_source.record \
      and s.at >= $1)";
-/// Removes the same of what was last shown long ago.
+/// Removes the same records.
 pub(crate) const SWEEP_SEEN: &str = "delete from seen where (session, record, content_hash) in \
      (select session, record, content_hash from seen where at < $1 \
      order by at, session, record, content_hash limit $2 + 0)";
-/// Forgets that a session was shown this of a record.
+/// Removes one shown record of a session.
 pub(crate) const DELETE_SEEN: &str =
     "delete from seen where session = $1 and record = $2 and content_hash = $3";
-/// Forgets that a session was shown anything.
+/// Removes the shown records of a session.
 pub(crate) const CLEAR_SEEN: &str = "delete from seen where session = $1";
-/// Forgets what all that rests on.
+/// Removes the sources of these records.
 pub(crate) const CLEAR_SEEN_SOURCES: &str = "delete from seen_source where session = $1";
-/// Forgets what was shown that rests on an event.
+/// Removes the shown records that rest on an event.
 pub(crate) const DELETE_SEEN_SOURCES: &str = "delete from seen_source where event = $1";
 
 /// Removes an entry of working memory.
 pub(crate) const DELETE_WORKING: &str = "delete from working where key = $1";
-/// Removes the entries below a path, and that of the path itself.
+/// Removes the entries below a path, and the path's own entry.
 pub(crate) const DELETE_WORKING_BELOW: &str =
     "delete from working where key = $1 or (key >= $2 and key < $3)";
 /// Empties working memory.
@@ -186,10 +186,10 @@ pub(crate) const SWEEP_LEDGER: &str = "delete from ledger where book = $1 and na
      (select name from ledger where book = $1 and at < $2 order by at, name limit $3 + 0)";
 /// Removes an answer of a language model.
 pub(crate) const DELETE_COMPLETION: &str = "delete from completion where prompt = $1";
-/// Forgets what an answer rests on, before it is written anew or with it.
+/// Removes the sources of an answer, before it is rewritten or with it.
 pub(crate) const DELETE_COMPLETION_SOURCES: &str = "delete from completion_source where prompt = $1";
 
-/// Notes that a decision to forget is done.
+/// Marks a forget decision as finished.
 pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decision = $1";
 
 /// Every statement here, for the test that prepares them.

@@ -1,4 +1,4 @@
-//! Rows whose shape the database need not know, as JSON. The types here are the stored form; changing one is a migration.
+//! JSON rows whose shape the database need not know. These types are the stored form; changing one is a migration.
 
 pub(crate) mod decision;
 pub(crate) mod graph;
@@ -31,7 +31,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 16;
 
-/// Writes a row behind the checksum of its JSON.
+/// Serializes a row, preceded by the checksum of its JSON.
 fn write_sealed<T: Serialize>(row: &T) -> Result<String> {
     let mut text = vec![b'0'; DIGITS];
     serde_json::to_writer(&mut text, row).map_err(unwritten)?;
@@ -42,7 +42,7 @@ fn write_sealed<T: Serialize>(row: &T) -> Result<String> {
     String::from_utf8(text).map_err(unwritten)
 }
 
-/// Reads a row and compares it with its checksum; rows of the first version have none and begin with their JSON.
+/// Reads a row and checks its checksum; rows of the first version have none and begin with their JSON.
 fn read_sealed<T: DeserializeOwned>(stored: &str) -> Result<T> {
     if stored.starts_with('{') {
         return read(stored);
@@ -54,12 +54,12 @@ fn read_sealed<T: DeserializeOwned>(stored: &str) -> Result<T> {
     read(json)
 }
 
-/// Turns a name that was checked before it was stored back into its type.
+/// Converts a stored name, which was validated before it was stored, back into its type.
 pub(crate) fn named<T>(name: Result<T>) -> Result<T> {
     name.map_err(|error| corrupt("a stored name is not one").because(error))
 }
 
-/// Turns an absent value that must be there into damage.
+/// Converts a missing required value into a damage error.
 pub(crate) fn known<T>(value: Option<T>) -> Result<T> {
     value.ok_or_else(|| corrupt("a stored name is unknown"))
 }

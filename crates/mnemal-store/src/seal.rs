@@ -1,4 +1,4 @@
-//! Merges runs of small index blocks, so that a load reads few large ones.
+//! Sealing: merging runs of small index blocks, so that a load reads a few large ones.
 
 use async_trait::async_trait;
 use mnemal_core::{BLOCK_ROWS, Result};
@@ -8,26 +8,26 @@ use crate::codec::{decode, encode};
 use crate::sql::{Step, Transaction, Work};
 use crate::{removal, statement};
 
-/// A block with fewer rows is merged with its neighbours.
+/// A block with fewer rows is merged with its neighbors.
 ///
-/// Source: half of a full block, so that every merge at least doubles what it touches and rows are rewritten rarely.
+/// Source: half of a full block, so that every merge at least doubles its input and rows are rewritten rarely.
 pub(crate) const SMALL: usize = BLOCK_ROWS / 2;
 
 /// Most blocks that one transaction merges.
 ///
-/// Source: ADR 108, so that it stays below 5 ms; the blocks that come out are small still, and are merged with one another later.
+/// Source: ADR 108, so that it stays below 5 ms; the resulting blocks are still small, and are merged with one another later.
 const AT_ONCE: usize = 128;
 
 /// Most bytes that blocks of many terms may have together to be merged, 2 MiB.
 ///
-/// Source: own choice; a full block of chat has 0.2 MB, with a vector of 1,536 dimensions a row 1.8 MB, and a merge takes some
-/// five times the bytes in memory, which an import of long texts must not feel.
+/// Source: own choice; a full block of chat has 0.2 MB, with a vector of 1,536 dimensions per row 1.8 MB, and a merge takes
+/// some five times the bytes in memory, which must not slow down an import of long texts.
 const HEAVY: usize = 2 << 20;
 
 /// A block with this many bytes is not merged. Source: as [`SMALL`].
 const LIGHT: usize = HEAVY / 2;
 
-/// Merges the first run of small blocks; answers how many blocks were replaced, none when there is no run.
+/// Merges the first run of small blocks; returns how many blocks were replaced, 0 without a run.
 #[derive(Debug)]
 pub(crate) struct Seal;
 
@@ -54,7 +54,7 @@ impl Work for Seal {
 /// First position of the first and of the last block.
 type Run = (u64, u64);
 
-/// What is known of a block that is not read.
+/// The size of an unread block.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     first: u64,
@@ -62,7 +62,7 @@ struct Size {
     bytes: usize,
 }
 
-/// Neighbours that are merged together.
+/// Neighbors that are merged together.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     run: Run,
@@ -79,7 +79,7 @@ impl Open {
     }
 }
 
-/// Finds neighbours that are small and fit into one block together; runs of one block are left out.
+/// Finds small neighbors that fit into one block; runs of a single block are skipped.
 fn runs(sizes: &[Size]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut open: Option<Open> = None;

@@ -1,8 +1,8 @@
-//! What derived rows are served, and in which order; the same for every store.
+//! Filtering and ordering of derived rows; the same for every store.
 
 use mnemal_core::{AsOf, Error, EventId, Learning, NoteKey, Omitted, Receipt, RecordRef, Result, Source};
 
-/// Keeps the learnings that hold and are known, by category, then key, then id.
+/// Keeps the learnings that are active and known, by category, then key, then id.
 pub(crate) fn active(mut learnings: Vec<Learning>, as_of: AsOf) -> Vec<Learning> {
     learnings.retain(|learning| {
         learning.expires_at.is_none_or(|end| as_of.world < end) && learning.is_believed_at(as_of.belief)
@@ -32,7 +32,7 @@ pub(crate) fn names(omitted: &Omitted, gone: impl Fn(EventId) -> bool) -> bool {
     matches!(omitted.record, RecordRef::Event(id) if gone(id))
 }
 
-/// Takes the lines and omissions that rest on these events out of a receipt; returns how many.
+/// Removes the lines and omissions that rest on these events from a receipt; returns how many.
 pub(crate) fn cleanse(receipt: &mut Receipt, gone: impl Fn(EventId) -> bool) -> u64 {
     let before = receipt.lines.len() + receipt.omitted.len();
     receipt.lines.retain(|line| !rests_on(&line.sources, &gone));

@@ -1,4 +1,4 @@
-//! What the ports ask of a database: statements written once, transactions that are data or a piece of work.
+//! The database interface of the ports: statements written once, and transactions as data or as closures.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::codec::corrupt;
 use crate::entry::Prepared;
 use crate::port::receipt::Shown;
 
-/// A value on its way into or out of a database.
+/// A database value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -80,7 +80,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// One row of an answer; its values are taken in the order of the statement's columns.
+/// One result row; its values are taken in the order of the statement's columns.
 #[derive(Debug)]
 pub(crate) struct Row(pub(crate) std::vec::IntoIter<Value>);
 
@@ -158,7 +158,7 @@ impl Row {
     }
 }
 
-/// What tells whether anything that is kept in memory may have changed: the mark of the index, and how far the projections are.
+/// The change state of the database, which invalidates caches: the index mark, and the cursors of the projections.
 #[derive(Debug)]
 pub(crate) struct State(Vec<Value>);
 
@@ -190,16 +190,16 @@ impl State {
     }
 }
 
-/// How many rows a statement must touch.
+/// The number of rows that a statement must affect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expect {
-    /// Exactly so many; else nothing is written and the answer is `Conflict`.
+    /// Exactly this many; else nothing is written and the answer is `Conflict`.
     Rows(u64),
-    /// As many as there are.
+    /// Any number.
     Any,
 }
 
-/// One statement and how many rows it must touch.
+/// One statement with its expected number of rows.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) sql: &'static str,
@@ -216,7 +216,7 @@ impl Step {
         Self { sql, args, expect: Expect::Rows(rows) }
     }
 
-    /// Compares what was touched with what was expected.
+    /// Compares the affected with the expected number of rows.
     pub(crate) fn judge(&self, touched: u64) -> Result<u64> {
         match self.expect {
             Expect::Rows(expected) if expected != touched => {
@@ -234,26 +234,26 @@ pub(crate) trait Transaction: Send {
 
     async fn run(&mut self, step: Step) -> Result<u64>;
 
-    /// Runs a statement with one of the next calls, or with the commit, which also tell its error.
+    /// Queues a statement for one of the next calls, or for the commit, which also report its error.
     fn later(&mut self, sql: &'static str, args: Vec<Value>);
 
-    /// Runs a last statement and commits, and returns the rows; what comes after it is a transaction of its own.
+    /// Runs a last statement, commits, and returns the rows; statements after it belong to a new transaction.
     async fn last(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
 
-    /// Returns what the connection has written of what sessions were shown; empty after a transaction that failed.
+    /// Returns the connection's cache of shown records; empty after a failed transaction.
     fn shown(&mut self) -> &mut Shown;
 }
 
-/// What happens within one write transaction, or begins another after its [`last`](Transaction::last); it runs once.
+/// Work within one write transaction; after [`last`](Transaction::last) it continues in another. It runs once.
 #[async_trait]
 pub(crate) trait Work: Debug + Send {
-    /// Returns what it is told apart by where write transactions are measured.
+    /// Returns the kind under which write transactions are measured.
     fn kind(&self) -> &'static str;
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64>;
 }
 
-/// A transaction that is data: all steps or none.
+/// A transaction as data: all steps or none.
 #[derive(Debug)]
 pub(crate) struct Batch {
     kind: &'static str,
@@ -273,7 +273,7 @@ impl Work for Batch {
         self.kind
     }
 
-    /// Answers how many rows those steps touched whose number is expected.
+    /// Returns the number of rows affected by the steps with an expected number.
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let mut touched = 0;
         for step in std::mem::take(&mut self.steps) {
@@ -286,23 +286,23 @@ impl Work for Batch {
     }
 }
 
-/// A database; every port is implemented once over this.
+/// A database; every port is implemented once over this trait.
 #[async_trait]
 pub(crate) trait Sql: Debug + Send + Sync + 'static {
-    /// Reads what was committed.
+    /// Reads committed data.
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
 
-    /// Returns what tells of changes, where the work that asks was promised one look at it; then it may be as old as that work.
+    /// Returns the change state, if the current piece of work shares one check; it may be as old as that work.
     async fn state(&self) -> Option<Arc<State>>;
 
-    /// Reads index blocks out of the first column, without a copy of their bytes where the driver can avoid one.
+    /// Reads index blocks from the first column, without a copy of their bytes if the driver can avoid one.
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>>;
 
     /// Runs work in one transaction, to its end even when the caller stops waiting.
     async fn commit(&self, work: Box<dyn Work>) -> Result<u64>;
 
-    /// The same for what a power cut may take, all of it or nothing: everybody sees it at once, and it reaches the disk with the
-    /// next work that does.
+    /// The same for data that a power cut may lose, all of it or nothing: it is visible at once, and is flushed with the next
+    /// durable commit.
     async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64>;
 
     /// Appends prepared entries, all or none, in one transaction that other callers may share.

@@ -1,4 +1,4 @@
-//! One file a space: SQLite, one writer, a few readers.
+//! One file per space: SQLite, one writer, a few readers.
 
 mod backup;
 mod budget;
@@ -43,26 +43,26 @@ pub use self::took::{CpuClock, WriteTimes};
 use crate::Stores;
 use crate::port::newest::Newest;
 
-/// What an acknowledged event survives.
+/// The durability of acknowledged events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of the process and a power cut: every commit is flushed to the disk.
+    /// They survive the end of the process and a power cut: every commit is flushed to the disk.
     #[default]
     Disk,
-    /// The end of the process; a power cut may take the newest events, and never damages the rest.
+    /// They survive the end of the process; a power cut may lose the newest events, and never damages the rest.
     Process,
 }
 
-/// How a file is opened.
+/// Options of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What an acknowledged event survives.
+    /// The durability of acknowledged events.
     pub durability: Durability,
-    /// Most connections that read at the same time; each is opened when it is first needed. By default as many as the machine has
-    /// processors, at least two and at most four.
+    /// Most concurrent read connections; each is opened on first use. By default the number of processors, at least two and at
+    /// most four.
     pub readers: u32,
-    /// Name of a registered SQLite VFS that takes the place of the file system, for tests that inject faults. With one,
-    /// the store itself touches no file: no mode is set, no folder made or flushed.
+    /// Name of a registered SQLite VFS instead of the file system, for fault-injection tests. With one, the store itself
+    /// touches no file: it sets no mode, and creates or flushes no folder.
     pub vfs: Option<&'static str>,
 }
 
@@ -72,20 +72,20 @@ impl Default for Options {
     }
 }
 
-/// Fewest readers of one space, so that a long read keeps nobody else waiting, and most of them.
+/// Least and most readers of one space, so that a long read does not block others.
 ///
-/// Source: DECISIONS 5, a connection costs a thread and about a megabyte; four serve one conversation at a time.
+/// Source: own choice; a connection costs a thread and about a megabyte, and four serve one conversation at a time.
 const READERS: (u32, u32) = (2, 4);
 
-/// Returns how many readers a space has: one for each processor, because those beyond only wake each other, and each reads again
-/// what another has read (ADR 151).
+/// Returns the number of readers of a space: one per processor, because further ones only wake each other, and each reads again
+/// what another has cached (ADR 151).
 fn readers() -> u32 {
     let (fewest, most) = READERS;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(processors).unwrap_or(most).clamp(fewest, most)
 }
 
-/// A space in a file. Clones share its connections; [`close`](Self::close) ends them all.
+/// A space in an SQLite file. Clones share its connections; [`close`](Self::close) ends them all.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     inner: Arc<Inner>,
@@ -112,7 +112,7 @@ impl SqliteStore {
     }
 
     /// Opens a space, or creates it with its folder (file mode 0600, folder mode 0700); a file that others may read is made
-    /// private. Must be called within a tokio runtime, which runs the writer from then on.
+    /// private. Must be called within a tokio runtime, which then runs the writer.
     ///
     /// # Errors
     /// `Invalid` for a file that is not a space of this product; `Unsupported` for one of a newer version, or with a SQLite
@@ -125,10 +125,10 @@ impl SqliteStore {
         Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known, newest, told }) })
     }
 
-    /// Empties the write-ahead log and closes all connections; every later call answers `Unavailable`.
+    /// Truncates the write-ahead log and closes all connections; every later call returns `Unavailable`.
     ///
     /// # Errors
-    /// `Unavailable` when the log could not be emptied; what was acknowledged is safe nevertheless.
+    /// `Unavailable` when the log could not be truncated; acknowledged data is safe nevertheless.
     pub async fn close(&self) -> Result<()> {
         let closed = self.inner.driver.close().await;
         let writer = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -138,29 +138,29 @@ impl SqliteStore {
         closed
     }
 
-    /// Returns what this process found damaged, as a sentence. From then on every write answers `Corrupt`, and reads answer what
-    /// can still be read.
+    /// Returns the damage that this process found, as a sentence. From then on every write returns `Corrupt`, and reads return
+    /// what can still be read.
     pub fn damage(&self) -> Option<&str> {
         self.inner.driver.damage.found()
     }
 
-    /// Returns the names of tables that were gone and that this process made anew, as far as nobody took note of them, ascending.
+    /// Returns the names of missing tables that this process rebuilt and that were not reported yet, ascending.
     pub fn mended(&self) -> Vec<&'static str> {
         self.inner.driver.mended.all()
     }
 
-    /// The same, and takes note of them: they are told once.
+    /// The same, and marks them as reported: each is returned once.
     pub fn take_mended(&self) -> Vec<&'static str> {
         self.inner.driver.mended.take()
     }
 
-    /// Returns what its write transactions took since this was asked last, by kind.
+    /// Returns the timings of write transactions since the last call, by kind.
     pub fn write_times(&self) -> Vec<WriteTimes> {
         self.inner.driver.took.take()
     }
 
-    /// Notes from now on how much processor time its write transactions take, for [`write_times`](Self::write_times). The clock
-    /// is asked four times a transaction and more; the first one stays.
+    /// Enables the measurement of CPU time of write transactions, for [`write_times`](Self::write_times). The clock is read at
+    /// least four times per transaction; the first clock stays.
     pub fn watch_writes(&self, clock: Arc<dyn CpuClock>) {
         self.inner.driver.took.watch(clock);
     }
@@ -177,7 +177,7 @@ impl From<SqliteStore> for Stores {
     }
 }
 
-/// Says that the connections are closed.
+/// Makes the error for closed connections.
 fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the store is closed")
 }

@@ -1,4 +1,4 @@
-//! Every statement that reads or adds rows, once for all databases. Those that remove are in [`removal`](crate::removal).
+//! Every statement that reads or adds rows, once for all databases. Removing statements are in [`removal`](crate::removal).
 
 use crate::many::{Many, many};
 
@@ -13,8 +13,8 @@ macro_rules! event_columns {
 /// The mark, with the position of the last event, which must be the head.
 pub(crate) const MARK: &str =
     "select head, forgets, vectors, (select coalesce(max(seq), 0) from event) from space";
-/// The mark, then of the learnings ($1) how far they are and how many, then of the graph ($2) how far it is and its edition; as
-/// [`LEARNINGS_VERSION`] and [`GRAPH_VERSION`] have them.
+/// The mark, then cursor and count of the learnings ($1), then cursor and edition of the graph ($2), as in
+/// [`LEARNINGS_VERSION`] and [`GRAPH_VERSION`].
 pub(crate) const STATE: &str = "select head, forgets, vectors, (select coalesce(max(seq), 0) from event), \
      coalesce((select seq from progress where layer = $1), 0), (select count(*) from learning), \
      coalesce((select seq from progress where layer = $2), 0), \
@@ -33,7 +33,7 @@ pub(crate) static INSERT_EVENTS: Many = many!(
 );
 pub(crate) static EVENTS_BY_ID: Many =
     many!(concat!("select ", event_columns!(), ", checksum, erased_at from event where id in ("), "?", ")");
-/// The same by a walk over the whole log, which needs no index.
+/// The same by a scan of the whole log, which needs no index.
 pub(crate) static EVENTS_BY_WALK: Many = many!(
     concat!("select ", event_columns!(), ", checksum, erased_at from event not indexed where id in ("),
     "?",
@@ -46,8 +46,8 @@ pub(crate) static PLACES_BY_ID: Many =
 pub(crate) static EVENTS_BY_KEY: Many =
     many!("select idempotency_key, id, seq, body_hash from event where idempotency_key in (", "?", ")");
 
-/// The log from a position on, backwards from one, and the same of one conversation or of the decisions. Whatever else a
-/// filter asks is asked of the rows that were read, after their checksums: a damaged column must not hide its row.
+/// The log after a position, backward from one, and the same for one conversation or for the decisions. Further filters apply
+/// to the rows that were read, after their checksums: a damaged column must not hide its row.
 pub(crate) const SCAN: &str = concat!(
     "select ",
     event_columns!(),
@@ -78,7 +78,7 @@ pub(crate) const LATEST_DECISIONS: &str = concat!(
     event_columns!(),
     ", checksum, erased_at from event where role = 4 and seq < $1 order by seq desc limit $2 + 0"
 );
-/// Conversations, each with how many there are whose index is not what the tally says.
+/// Conversations, each with a count of those whose index disagrees with the tally.
 pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as events, min(seq) as first_seq, \
      max(seq) as last_seq, sum(seq) as seqs from event where session is not null group by session) \
      select session, events, first_seq, last_seq, \
@@ -86,8 +86,8 @@ pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as e
       where t.events is null or t.events <> l.events or t.seqs <> l.seqs) \
      + abs((select count(*) from tally where name <> 'decisions') - (select count(*) from listed)) \
      from listed order by last_seq desc limit $1 + 0";
-/// What an index holds ahead of position `$1` in the direction of a walk and behind it, and what it must hold. The walk
-/// takes the way that the list takes, because a damaged index may answer differently on another; a limit keeps the order.
+/// The contents of an index before position `$1` in scan direction and after it, and the expected contents. The scan takes the
+/// same path as the list, because a damaged index may answer differently on another; a limit keeps the order.
 macro_rules! tally {
     ($of:literal, $name:literal, $ahead:literal, $order:literal, $behind:literal) => {
         concat!(
@@ -123,10 +123,10 @@ pub(crate) static ADD_TO_TALLIES: Many = many!(
 pub(crate) const INDEXED: &str =
     "select seq, id from event where indexed = 1 and seq > $1 order by seq limit $2 + 0";
 
-/// Whether an event that the index must have stands behind its last block.
+/// Whether an event that must be indexed is after the last block.
 pub(crate) const INDEX_LACKS: &str = "select exists (select 1 from event where indexed = 1 \
      and seq > coalesce((select max(last_seq) from block), 0))";
-/// Counts of what the sources of a layer name and what there is: they differ where rows were lost.
+/// Counts of a layer's sources and of its rows: they differ where rows were lost.
 pub(crate) const GRAPH_COUNTS: &str = "select (select count(*) from entity) + (select count(*) from fact), \
      (select count(distinct record) from graph_source)";
 pub(crate) const ORPHANS: &str = "select (select count(*) from entity_name n where not exists \
@@ -175,7 +175,7 @@ pub(crate) const INSERT_MODEL: &str =
     "insert into vector_model (model, dimensions) values ($1, $2) on conflict (model) do nothing";
 
 pub(crate) const CURSOR: &str = "select seq from progress where layer = $1";
-/// Moves the cursor of a layer ($1) to a place ($2) if it stands at another ($3), or writes its first row if that is the begin.
+/// Moves the cursor of a layer ($1) to a position ($2) if it is at another ($3), or writes its first row if that is the start.
 pub(crate) const MOVE_CURSOR: &str = "insert into progress (layer, seq) \
      select $1, $2 where $3 = 0 or exists (select 1 from progress where layer = $1) \
      on conflict (layer) do update set seq = excluded.seq where progress.seq = $3";
@@ -187,7 +187,7 @@ pub(crate) static INSERT_DEAD: Many = many!(
 pub(crate) const DEAD: &str = "select d.event, d.why from dead_letter d left join event e on e.id = d.event \
      where d.layer = $1 order by coalesce(e.seq, 0), d.event limit $2 + 0";
 
-/// The edition of a layer ($1), with what stands in the row beside it ($2).
+/// The edition of a layer ($1), with the contents of its companion row ($2).
 pub(crate) const EDITION: &str = "select producer, version, difference, \
      (select difference from edition where layer = $2) from edition where layer = $1";
 pub(crate) const PUT_EDITION: &str = "insert into edition (layer, producer, version, difference) values ($1, $2, $3, $4) \
@@ -207,14 +207,14 @@ pub(crate) static INSERT_LEARNING_SOURCES: Many = many!(
 );
 pub(crate) static LEARNINGS_OF: Many =
     many!("select distinct learning from learning_source where event in (", "?", ")");
-/// What tells whether learnings may have changed; $1 is their layer.
+/// The version of the learnings, which detects changes; $1 is their layer.
 pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
      (select count(*) from learning) from space";
-/// First a row of counts, of learnings and of those that sources name; then the learnings. What a row says of itself stands
-/// in its body, which has a checksum, so no other column is asked.
+/// First a row of counts, of learnings and of those that sources name; then the learnings. A row's data is in its body, which
+/// has a checksum, so no other column is read.
 pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1";
-/// The same counts alone, and the next learnings behind an id: for whoever keeps few of them.
+/// The same counts alone, and the next learnings after an id: for selective reads.
 pub(crate) const LEARNING_COUNTS: &str =
     "select (select count(*) from learning), (select count(distinct learning) from learning_source)";
 pub(crate) const LEARNINGS_AFTER: &str =
@@ -224,14 +224,14 @@ pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) f
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
      join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
-/// The same of those that are known at a moment; $1 is that moment.
+/// The same of those known at a moment; $1 is that moment.
 pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where created_at <= $1 and (expired_at is null or expired_at > $1) \
      and not exists (select 1 from learning_source s \
      join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
 
-/// What tells whether facts may have changed; $1 is the layer of the graph.
+/// The version of the facts, which detects changes; $1 is the layer of the graph.
 pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
      (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
       from edition where layer = $1) from space";
@@ -294,7 +294,7 @@ pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_pa
      join summary s on s.path = p.path where p.parent = $1 and s.body is not null \
      order by p.last_at desc, p.path limit $2 + 0";
 
-/// Those of these events that are erased. Each has a tombstone since the same commit; there are few, and no event's row with its
+/// Which of these events are erased. Each has a tombstone since the same commit; tombstones are few, and no event row with its
 /// content must be read.
 pub(crate) static ERASED_OF: Many = many!("select event from tombstone where event in (", "?", ")");
 
@@ -308,7 +308,7 @@ pub(crate) static IDS_NAMED: Many = many!("select entity from entity_name where 
 pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
 pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
 
-/// Facts, all versions of them or those that are believed, by what is known of them.
+/// Facts, all versions or the believed ones, by the given keys.
 macro_rules! facts {
     ($where:literal) => {
         concat!("select id, body from fact", $where)
@@ -321,7 +321,7 @@ pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" where object in ("), "
 pub(crate) static FACTS_OF_SOURCES: Many =
     many!(facts!(" where id in (select record from graph_source where event in ("), "?", "))");
 pub(crate) const BELIEVED: &str = facts!(" where expired_at is null");
-/// The sign keeps the database from looking through all that is believed of a subject, of whom there may be thousands of facts.
+/// The unary sign keeps the database from scanning all believed facts of a subject, which may be thousands.
 pub(crate) static BELIEVED_OF_SLOTS: Many =
     many!(facts!(" where +expired_at is null and predicate in ("), "?", ") and subject = ?");
 pub(crate) static BELIEVED_OF_SUBJECTS: Many =
@@ -333,8 +333,8 @@ pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
     "?",
     "))"
 );
-/// The believed facts of these that stand first; their number comes last. Where a row of one entity does not come into question
-/// any more, none behind it does, so that the database goes on with the next entity.
+/// The strongest believed facts of these; their number comes last. Once a row of an entity does not qualify, no later one does,
+/// so that the database goes on with the next entity.
 pub(crate) static STRONGEST_OF_SUBJECTS: Many =
     many!(facts!(" where expired_at is null and subject in ("), "?", ") order by rank desc, id limit ? + 0");
 pub(crate) static STRONGEST_OF_OBJECTS: Many =
@@ -359,23 +359,23 @@ pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, b
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
 /// The newest receipts.
 pub(crate) const LATEST_RECEIPTS: &str = "select body from receipt order by at desc, id desc limit $1 + 0";
-/// The next receipts behind an id.
+/// The next receipts after an id.
 pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2 + 0";
 /// Changes whenever another connection has committed, and only then.
 pub(crate) const DATA_VERSION: &str = "pragma data_version";
-/// What a session was shown. What it is shown again within the hour (in microseconds) is left as it is: a conversation is shown
-/// most of its lines with each of its turns, and each change is a page and another one of the index by time.
+/// Shown records of a session. A repetition within the hour (in microseconds) changes nothing: a conversation is shown most of
+/// its lines with each turn, and each change writes a page of the table and of the index by time.
 ///
 /// Session, time, and the rows as one JSON list of texts: record (17 bytes), hash (16) and sources in hexadecimal digits. So a
-/// receipt is one trip with one text, whatever the number of its lines.
+/// receipt is one round trip with one text, whatever the number of its lines.
 pub(crate) const INSERT_SEEN: &str = "insert into seen (session, record, content_hash, sources, at) \
      select ?, unhex(substr(value, 1, 34)), unhex(substr(value, 35, 32)), unhex(substr(value, 67)), ? from json_each(?) where true \
      on conflict (session, record, content_hash) do update set sources = excluded.sources, at = excluded.at \
      where seen.sources <> excluded.sources or seen.at < excluded.at - 3600000000";
-/// What a session was shown, each with whether the first event that it rests on (the first 16 bytes of its sources) is erased.
+/// The shown records of a session, each with whether its first source event (the first 16 bytes of its sources) is erased.
 pub(crate) const SEEN: &str = "select record, content_hash, sources, exists (select 1 from tombstone t \
      where t.event = substr(seen.sources, 1, 16)) from seen where session = $1 order by 1, 2";
-/// Takes a lease that nobody has, that was released, that has run out at `$4`, or that ends later than any can (`$5`).
+/// Takes a lease that is free, released, expired at `$4`, or ends later than any can (`$5`).
 pub(crate) const TAKE_LEASE: &str = "insert into lease (name, owner, turn, until, released, left_by) \
      values ($1, $2, 1, $3, 0, null) on conflict (name) do update set \
      left_by = case when lease.released = 1 then null else lease.owner end, \
@@ -389,7 +389,7 @@ pub(crate) const LEASE_HELD: &str =
     "select name, owner from lease where released = 0 order by until desc limit 1";
 pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";
 
-/// Lines of the ledger; the newest under its key stands.
+/// Lines of the ledger; the newest with its key counts.
 pub(crate) static PUT_LEDGER: Many = many!(
     "insert into ledger (book, name, at, body) values ",
     "(?,?,?,?)",
@@ -398,7 +398,7 @@ pub(crate) static PUT_LEDGER: Many = many!(
 pub(crate) const LEDGER: &str =
     "select name, at, body from ledger where book = $1 order by at desc, name limit $2 + 0";
 
-/// Working memory. The keys below a path lie between it with a `/` and it with the character behind `/`.
+/// Working memory. The keys below a path are between the path with `/` and the path with the character after `/`.
 pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expires_at, body) values ($1, $2, $3, $4) \
      on conflict (key) do update set expires_at = excluded.expires_at, body = excluded.body";
 pub(crate) const WORKING: &str = "select body from working where key = $1";
@@ -409,11 +409,11 @@ pub(crate) static WORKING_BELOW: Many = many!(
     "(?,?,?)",
     ") select key, body from below cross join working where key = itself or (key >= first and key < past)"
 );
-/// What a namespace has beyond the room that it has, the entry of this key apart: first what expires first.
+/// The entries of a namespace beyond its room, except the one with this key: first what expires first.
 pub(crate) const WORKING_BEYOND: &str = "select key, expires_at from working where namespace = $1 and key <> $2 \
      order by expires_at, key limit max(0, (select count(*) from working where namespace = $1) - $3)";
 
-/// Answers of language models, and the events that they rest on.
+/// Cached answers of language models, with their source events.
 pub(crate) const PUT_COMPLETION: &str = "insert into completion (prompt, body) values ($1, $2) on conflict (prompt) do update set body = excluded.body";
 pub(crate) static INSERT_COMPLETION_SOURCES: Many =
     many!("insert into completion_source (event, prompt) values ", "(?,?)", "");
@@ -423,7 +423,7 @@ pub(crate) const COMPLETION: &str = "select body from completion c where prompt 
 pub(crate) static COMPLETIONS_OF: Many =
     many!("select distinct prompt from completion_source where event in (", "?", ")");
 
-/// Marks a decision to forget as not finished; whoever finishes it removes the mark.
+/// Marks a forget decision as unfinished; finishing it removes the mark.
 pub(crate) const START_FORGETTING: &str =
     "insert into forgetting (decision) values (?) on conflict (decision) do nothing";
 pub(crate) const FORGETTING: &str = "select f.decision from forgetting f left join event e on e.id = f.decision \

@@ -7,7 +7,7 @@ use mnemal_core::{
     ReceiptStore, Slot, SummaryStore, Upkeep, WorkingStore,
 };
 
-/// One slot a storage port; a store fills what it has.
+/// One slot per storage port; a store fills those that it implements.
 #[derive(Clone, Debug)]
 pub struct Stores {
     /// The log.
@@ -20,22 +20,22 @@ pub struct Stores {
     pub graph: Slot<dyn GraphStore>,
     /// The summary tree.
     pub summaries: Slot<dyn SummaryStore>,
-    /// What was shown to whom.
+    /// Receipts and shown records.
     pub receipts: Slot<dyn ReceiptStore>,
-    /// Scratch entries until their time.
+    /// Working memory.
     pub working: Slot<dyn WorkingStore>,
-    /// Answers of language models.
+    /// Cached answers of language models.
     pub completions: Slot<dyn CompletionCache>,
-    /// Whose turn background work is.
+    /// Leases of background work.
     pub leases: Slot<dyn LeaseStore>,
-    /// What background work did.
+    /// The ledger of background work.
     pub ledger: Slot<dyn LedgerStore>,
     /// Checks, scrubbing, backup.
     pub upkeep: Slot<dyn Upkeep>,
 }
 
 impl Stores {
-    /// Returns a record in which every slot is empty.
+    /// Returns a record with every slot empty.
     pub fn none() -> Self {
         Self {
             events: Slot::Empty,

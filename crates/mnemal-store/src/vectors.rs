@@ -1,4 +1,4 @@
-//! Vectors that come after their events.
+//! Late vectors: vectors added after their events.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::erase::spots;
 use crate::sql::{Step, Transaction, Work};
 use crate::{removal, statement};
 
-/// Puts vectors of one model beside the terms of their events.
+/// Adds vectors of one model to indexed events.
 #[derive(Debug)]
 pub(crate) struct PutVectors {
     pub(crate) model: ModelId,

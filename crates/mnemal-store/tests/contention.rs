@@ -1,4 +1,4 @@
-//! Many callers, several handles, readers beside a checkpoint, callers that walk away.
+//! Concurrency: many callers, several handles, readers during a checkpoint, canceled callers.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

@@ -1,4 +1,4 @@
-//! A file does whatever the reference in memory does, whatever is asked in whatever order.
+//! The file store agrees with the in-memory reference for any sequence of calls.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the parts that tests share are tests too")]
 

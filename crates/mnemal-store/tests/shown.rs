@@ -1,4 +1,4 @@
-//! What a session was shown, where two handles write to one file.
+//! Shown-record tracking of a session, with two handles on one file.
 
 use mnemal_core::{EventId, ReceiptStore, Result, SessionId, Timestamp};
 use mnemal_store::SqliteStore;

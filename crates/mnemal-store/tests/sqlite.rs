@@ -1,4 +1,4 @@
-//! What is special about a file: groups, restarts, damage, modes, erased bytes.
+//! Behavior of the file store: group commits, restarts, damage, file modes, erased bytes.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the parts that tests share are tests too")]
 

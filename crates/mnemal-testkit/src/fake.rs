@@ -11,7 +11,7 @@ use mnemal_core::{
     Result, TermHash, Terms, Timestamp, TokenCount, TokenCounter, Vector,
 };
 
-/// Returns the right to this many calls outside the process.
+/// Returns a permit for this many calls outside the process.
 pub fn permit(calls: u32) -> BackgroundPermit {
     BackgroundPermit::issue(calls, TokenCount(u32::MAX))
 }
@@ -79,7 +79,7 @@ impl IdSource for SeededIds {
     }
 }
 
-/// Embeds a text as the sum of one pseudo-random direction a word: same words, same direction.
+/// Embeds a text as the sum of one pseudo-random direction per word: same words, same direction.
 #[derive(Debug)]
 pub struct HashEmbedder {
     model: ModelId,
@@ -157,13 +157,13 @@ impl Indexer for TermIndexer {
     }
 }
 
-/// Adds a quantised vector to an index entry.
+/// Adds a quantized vector to an index entry.
 pub(crate) fn with_vector(mut entry: IndexEntry, model: &ModelId, values: &[f32]) -> Result<IndexEntry> {
     entry.vectors.push((model.clone(), Vector::from_unit(values)?));
     Ok(entry)
 }
 
-/// Values a text by the share of the question's words that it has.
+/// Scores a text by the share of the query's words that it contains.
 #[derive(Debug)]
 pub struct WordReranker(pub ModelId);
 
@@ -184,7 +184,7 @@ impl Reranker for WordReranker {
     }
 }
 
-/// Counts one token a word.
+/// Counts one token per word.
 #[derive(Debug, Default)]
 pub struct WordCounter;
 

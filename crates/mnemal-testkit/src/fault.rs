@@ -1,4 +1,4 @@
-//! Parts that misbehave on purpose.
+//! Fault-injecting wrappers of ports.
 
 use std::future::pending;
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use mnemal_core::{
     Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
-/// How a part misbehaves.
+/// A kind of misbehavior.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -25,11 +25,11 @@ pub enum Fault {
     Hanging,
     /// Every call panics.
     Panicking,
-    /// It answers from the state before the first event: an index loads nothing, a projection stands at its start.
+    /// It answers from the state before the first event: an index loads nothing, a projection is at its start.
     Stale,
 }
 
-/// A part behind a fault. What is written passes through; what is read misbehaves.
+/// A port with a fault. Writes pass through; reads misbehave.
 #[derive(Debug)]
 pub struct Faulty<P: ?Sized> {
     part: Arc<P>,
@@ -37,7 +37,7 @@ pub struct Faulty<P: ?Sized> {
 }
 
 impl<P: ?Sized> Faulty<P> {
-    /// Wraps a part.
+    /// Wraps a port.
     pub fn new(part: Arc<P>, fault: Fault) -> Self {
         Self { part, fault }
     }

@@ -1,4 +1,4 @@
-//! A server on the loopback interface that answers HTTP as a test tells it to.
+//! HTTP test server on the loopback interface.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// One request as it came.
+/// One received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
     /// Request line and headers, as sent.
@@ -17,19 +17,19 @@ pub struct Heard {
     pub body: String,
 }
 
-/// What happens to a connection after its request was read.
+/// The server's reaction after a request was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     /// These bytes are written, then it is closed.
     Say(Vec<u8>),
     /// These bytes are written, and it stays open.
     Stall(Vec<u8>),
-    /// These bytes are written, one a second.
+    /// These bytes are written, one per second.
     Drip(Vec<u8>),
 }
 
 impl Told {
-    /// A whole answer of this status, with more header lines (each with its line break) and a body.
+    /// A complete response with this status, further header lines (each with its line break) and a body.
     pub fn status(status: u16, headers: &str, body: &str) -> Self {
         let length = body.len();
         Self::Say(
@@ -47,12 +47,12 @@ impl Told {
 }
 
 impl Told {
-    /// An answer of `/v1/chat/completions` with this text, as a model would give it that has finished.
+    /// A response of `/v1/chat/completions` with this text, as from a model that has finished.
     pub fn words(text: &str) -> Self {
         Self::completion(&format!("{{\"content\":{}}}", quoted(text)), "stop")
     }
 
-    /// An answer of `/v1/chat/completions` with this message, a JSON object, and why the model ended.
+    /// A response of `/v1/chat/completions` with this message, a JSON object, and the model's finish reason.
     pub fn completion(message: &str, finish_reason: &str) -> Self {
         let choice = format!("{{\"index\":0,\"message\":{message},\"finish_reason\":\"{finish_reason}\"}}");
         let usage = "{\"prompt_tokens\":30,\"completion_tokens\":5}";
@@ -84,7 +84,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Starts to answer; `answer` is told how many requests came before this one.
+    /// Starts the server; `answer` receives the number of earlier requests.
     ///
     /// # Errors
     /// When no port is free.
@@ -104,7 +104,7 @@ impl Loopback {
         Ok(Self { address, heard, runs })
     }
 
-    /// Returns `http://` and where it listens.
+    /// Returns `http://` and the listening address.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -6,15 +6,16 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-/// Takes the network from the calling thread, and from every thread and process that it starts from now on; it is not given back.
+/// Removes network access from the calling thread, and from every thread and process that it starts afterwards; this is
+/// permanent.
 ///
-/// Each socket but those of the same machine's file system is then refused with [`io::ErrorKind::PermissionDenied`], the
-/// loopback interface and the look-up of names included.
-/// Sockets that are open already, and threads that run already, are left as they are: a test calls it first.
+/// Every socket but those of the local file system is then refused with [`io::ErrorKind::PermissionDenied`], the loopback
+/// interface and name resolution included. Open sockets and running threads are unaffected: a test calls it first.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] on a processor for which no filter can be made, and the error of the system where it takes none.
+/// [`io::ErrorKind::Unsupported`] on a processor for which no filter can be made, and the error of the system where it takes
+/// none.
 ///
 /// ```
 /// std::thread::spawn(|| {

@@ -1,4 +1,4 @@
-//! Makes valid records, so that a case says only what it is about.
+//! Builders of valid records for tests.
 
 use mnemal_core::{
     Act, Basis, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
@@ -63,7 +63,7 @@ impl Records {
         Ok(entry)
     }
 
-    /// Makes a user's turn that a rule holds back: it has no index entry.
+    /// Makes a quarantined user's turn: it has no index entry.
     ///
     /// # Errors
     /// `Invalid` for a session that is no name.
@@ -77,7 +77,7 @@ impl Records {
     /// Makes a user's turn with a vector of a model.
     ///
     /// # Errors
-    /// `Invalid` for a vector that is none.
+    /// `Invalid` for an invalid vector.
     pub fn embedded(&mut self, content: &str, model: &ModelId, values: &[f32]) -> Result<LogEntry> {
         let mut entry = self.turn("s", content)?;
         entry.index = Some(with_vector(TermIndexer::entry(content), model, values)?);
@@ -132,7 +132,7 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
     })
 }
 
-/// Makes an entity of one name that was read in one event; the key of the name is the name in small letters.
+/// Makes an entity of one name that was read in one event; the key of the name is the name in lower case.
 pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_at: Timestamp) -> Entity {
     let (text, key) = (name.to_owned(), name.to_lowercase());
     Entity {

@@ -1,4 +1,4 @@
-//! The suites: one file a port, one macro a list of cases.
+//! Conformance suites: one file per port, one macro per list of cases.
 
 #![expect(clippy::missing_errors_doc, reason = "a case fails with whatever the store under test answers")]
 #![expect(clippy::unused_async, reason = "all cases of all suites are called alike")]
@@ -35,7 +35,7 @@ use mnemal_core::{
 pub struct Storage {
     /// The log.
     pub events: Arc<dyn EventStore>,
-    /// The same log through a second handle, as another process would have it; the same handle where there is no other.
+    /// The same log through a second handle, like that of another process; the same handle if there is no other.
     pub other: Arc<dyn EventStore>,
     /// The index.
     pub index: Arc<dyn IndexStore>,
@@ -57,7 +57,7 @@ pub struct Storage {
     pub ledger: Arc<dyn LedgerStore>,
     /// The upkeep.
     pub upkeep: Arc<dyn Upkeep>,
-    /// What must live as long as the space, such as its folder.
+    /// Values that must live as long as the space, such as its folder.
     pub keep: Box<dyn Any + Send + Sync>,
 }
 

@@ -1,4 +1,4 @@
-//! A sentence transformer that is small enough to be understood, as the files of a real one.
+//! A tiny sentence transformer for tests, in the file format of a real one.
 
 use crate::fake::mix;
 
@@ -31,7 +31,7 @@ pub fn tiny_row(piece: usize) -> [f32; TINY_DIMENSIONS] {
 /// Returns an ONNX file with the inputs and the output of BERT.
 ///
 /// Its vector of a position is the row of the piece there plus the mean of all rows: what a piece says depends on its
-/// neighbours, so that both ways of pooling can be told apart and computed by hand.
+/// neighbors, so that both ways of pooling can be told apart and computed by hand.
 pub fn tiny_transformer() -> Vec<u8> {
     let n_pieces = tiny_vocabulary().lines().count();
     let rows: Vec<u8> = (0..n_pieces).flat_map(tiny_row).flat_map(f32::to_le_bytes).collect();

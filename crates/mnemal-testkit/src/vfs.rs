@@ -1,12 +1,12 @@
-//! A file system for SQLite, in memory, that fails as it is told and forgets what was not flushed.
+//! Fault-injecting in-memory VFS for SQLite that loses unflushed data at a power cut.
 //!
-//! Of each file there are two images: the live one, which every reader sees, and the durable one, which the last flush made.
-//! A power cut takes the live image away and leaves the durable one, with as much of the writes in between as chance wants:
-//! nothing, a prefix with a torn end, or some of their sectors in any order. The names of files have the same two states. The
-//! design, live against durable, is that of redb's crash tests.
+//! Each file has two images: the live one, which every reader sees, and the durable one from the last flush. A power cut
+//! discards the live image and keeps the durable one, with a random part of the writes in between: nothing, a prefix with a
+//! torn end, or some of their sectors in any order. File names have the same two states. The design, live against durable, is
+//! that of redb's crash tests.
 //!
-//! It keeps write-ahead logs with several connections of one process, as SQLite's own file system does: shared memory has
-//! stable addresses, locks exclude. It promises no atomic write; only that a write leaves the bytes beside it alone.
+//! It supports write-ahead logs with several connections of one process, like SQLite's own file system: shared memory has
+//! stable addresses, locks exclude. It promises no atomic write, only that a write leaves the neighboring bytes alone.
 //!
 //! ```
 //! use mnemal_testkit::vfs::{DiskFault, FaultyDisk, Keep, VFS};

@@ -1,4 +1,4 @@
-//! From text to terms: the one path that index and query share.
+//! The analyzer: text to terms, shared by index and query.
 
 use crate::Language;
 use crate::fold::{lower_into, strip_accents};
@@ -34,10 +34,10 @@ const LONGEST_NUMBER: usize = 16;
 /// Source: own choice.
 const LONGEST_WITH_SUFFIX: usize = 12;
 
-/// A term of a text and where it stands.
+/// A term of a text and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// The analysed form, as it is indexed.
+    /// The analyzed form, as it is indexed.
     pub text: String,
     /// First byte in the original text.
     pub start: usize,
@@ -45,17 +45,17 @@ pub struct Term {
     pub end: usize,
 }
 
-/// Turns text into terms, in one language.
+/// Converts text into terms, in one language.
 ///
 /// The steps are those of the crate document.
-/// An analyser has no state but its language: it is cheap to make, and equal calls give equal answers.
+/// An analyzer has no state but its language: it is cheap to make, and equal calls give equal results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Analyzer {
     language: Language,
 }
 
 impl Analyzer {
-    /// Returns the analyser of texts that are mostly in `language`.
+    /// Returns the analyzer for texts that are mostly in `language`.
     pub fn new(language: Language) -> Self {
         Self { language }
     }
@@ -82,11 +82,11 @@ impl Analyzer {
         self.walk(text, &mut |token| f(token.term, token.range));
     }
 
-    /// Returns the distinct terms of a query in order of first appearance, stop words dropped: those of the analyser's language and
-    /// those of the language in which it is asked.
+    /// Returns the distinct terms of a query in order of first appearance, without the stop words of the analyzer's language
+    /// and of the query's own language.
     ///
-    /// A query that is made of stop words keeps them all.
-    /// The number of terms is not limited here, because which ones are rare is known to the index alone.
+    /// A query of stop words alone keeps them all. The number of terms is not limited here, because only the index knows which
+    /// ones are rare.
     pub fn query_terms(&self, text: &str) -> Vec<String> {
         let mut kept = Distinct::default();
         let mut all = Distinct::default();
@@ -117,7 +117,7 @@ impl Analyzer {
         });
     }
 
-    /// The language that stems a word: the script decides where it can, the analyser among Latin languages.
+    /// The language of a word's stemmer: determined by the script if possible, else by the analyzer.
     fn language_of(self, word: &str) -> Option<Language> {
         let script = word.chars().next().map(Script::of)?;
         match script {
@@ -132,7 +132,7 @@ impl Analyzer {
     }
 }
 
-/// A term on its way out.
+/// An output term.
 struct Token<'a> {
     term: &'a str,
     /// The word in lower case, not stemmed, or a pair of characters; empty for an exact compound, which is never a stop word.
@@ -194,7 +194,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// A word with its parts, where it has some.
+    /// A word, followed by its parts if it has any.
     fn word(&mut self, range: Range<usize>) {
         let raw = self.slice(range.clone());
         if !raw.contains(separates_parts) {
@@ -212,7 +212,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// A single word: lower case, without its possessive, stemmed, without accents; without a stemmer its parts follow it.
+    /// A single word: lower case, without its possessive, stemmed, without accents; without a stemmer its parts follow.
     fn plain(&mut self, range: Range<usize>) {
         let raw = self.slice(range.clone());
         let Scratch { word, term } = &mut *self.scratch;
@@ -252,7 +252,7 @@ impl<'t> Walk<'t, '_> {
         (self.sink)(Token { term, word: "", language: None, range });
     }
 
-    /// Pairs of neighbouring characters, those with katakana in hiragana too; a single one stands for itself.
+    /// Pairs of neighboring characters, those with katakana in hiragana too; a single one stands for itself.
     fn pairs(&mut self, range: Range<usize>) {
         let run = self.slice(range.clone());
         let term = &mut self.scratch.term;
@@ -329,9 +329,9 @@ impl<'t> Walk<'t, '_> {
 
 /// Appends the stem of a word in lower case, without accents.
 ///
-/// English and Russian forget accents before they stem, because their stemmers do not know them and people often leave them
-/// out (`résumés`, `resumes`; `ёлка`, `елка`).
-/// The other stemmers need them (`mangées`, `ações`), so there accents go last.
+/// English and Russian words lose their accents before stemming, because their stemmers do not know them and people often omit
+/// them (`résumés`, `resumes`; `ёлка`, `елка`). The other stemmers need them (`mangées`, `ações`), so there accents are removed
+/// last.
 fn stem_into(language: Option<Language>, word: &str, term: &mut String) {
     let is_language = word.len() <= LONGEST_STEMMED && !word.bytes().any(|byte| byte.is_ascii_digit());
     let Some(language) = language.filter(|_| is_language) else {
@@ -371,7 +371,8 @@ fn stem_with(stemmer: &Stemmer, language: Language, word: &str, term: &mut Strin
     }
 }
 
-/// Returns a Romanian word with the letters that its stemmer knows: `ș` and `ț` are written with a comma, and were with a cedilla.
+/// Returns a Romanian word with the letters that its stemmer knows: `ș` and `ț` are written with a comma, and were with a
+/// cedilla.
 fn with_cedillas(language: Language, word: &str) -> Cow<'_, str> {
     if language != Language::Romanian || !word.contains(['ș', 'ț']) {
         return Cow::Borrowed(word);
@@ -379,7 +380,7 @@ fn with_cedillas(language: Language, word: &str) -> Cow<'_, str> {
     Cow::Owned(word.replace('ș', "ş").replace('ț', "ţ"))
 }
 
-/// Returns a text whose capital `I` and `İ` are the small letters that they are in Turkish.
+/// Returns a text with the capital `I` and `İ` in their Turkish lower case.
 fn with_turkish_i(text: &str) -> String {
     let small = |letter| match letter {
         'I' => 'ı',
@@ -402,8 +403,8 @@ fn to_hiragana(term: &mut String) -> bool {
     true
 }
 
-/// Returns the word behind an elided article or particle (`l'homme`, `dell'acqua`) or an Arabic conjunction (`والكتاب`), or
-/// before a Turkish ending (`Ankara'da`), which stand in texts of a space of any language.
+/// Returns the word after an elided article or particle (`l'homme`, `dell'acqua`) or an Arabic conjunction (`والكتاب`), or
+/// before a Turkish suffix (`Ankara'da`), which occur in texts of a space of any language.
 fn without_clitic(language: Option<Language>, word: &str) -> &str {
     let particles: &[&str] = match language {
         Some(Language::French) => FRENCH,
@@ -419,20 +420,20 @@ fn without_clitic(language: Option<Language>, word: &str) -> &str {
     }
 }
 
-/// Particles that are written onto the next word.
+/// Clitics written onto the next word.
 const FRENCH: &[&str] = &["c", "d", "j", "jusqu", "l", "lorsqu", "m", "n", "puisqu", "qu", "s", "t"];
 const ITALIAN: &[&str] =
     &["all", "c", "d", "dall", "dell", "gl", "l", "m", "nell", "quell", "quest", "s", "sull", "t", "un", "v"];
-/// Endings that Turkish writes behind the apostrophe of a name. Source: the cases, possessives and `ile` of a Turkish grammar.
+/// Turkish suffixes after the apostrophe of a name. Source: the cases, possessives and `ile` of a Turkish grammar.
 const TURKISH: &[&str] = &[
     "a", "da", "dan", "de", "den", "e", "i", "in", "la", "le", "nda", "ndan", "nde", "nden", "nin", "nun",
     "nın", "nün", "ta", "tan", "te", "ten", "u", "un", "ya", "ye", "yi", "yla", "yle", "yu", "yı", "yü", "ı",
     "ın", "ü", "ün",
 ];
-/// Fewest letters of a word behind a particle, or before an ending, where the language is another one. Source: own choice.
+/// Fewest letters of a word after a clitic, or before a suffix, in another language. Source: own choice.
 const FEWEST: usize = 3;
 
-/// Cuts a particle of French or Italian, or an ending of Turkish, in a text of a space of another language.
+/// Removes a French or Italian clitic, or a Turkish suffix, in a text of a space of another language.
 fn without_foreign_clitic(word: &str) -> &str {
     let Some((before, behind)) = word.split_once('\'') else { return word };
     let is_word = |part: &str| part.chars().filter(|letter| letter.is_alphabetic()).count() >= FEWEST;
@@ -445,7 +446,7 @@ fn without_foreign_clitic(word: &str) -> &str {
     }
 }
 
-/// Returns an Arabic word without the `و` or `ف` that is written onto its article, which the stemmer then takes off.
+/// Returns an Arabic word without the `و` or `ف` before its article; the stemmer then removes the article.
 fn without_conjunction(word: &str) -> &str {
     /// Fewest letters behind the article. Source: own choice; `والله` and `والي` are no `و` with an article.
     const SHORTEST: usize = 3;

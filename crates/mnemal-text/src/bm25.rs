@@ -1,11 +1,11 @@
-//! The BM25 formula; the index that feeds it lives elsewhere.
+//! The BM25 formula; the index that feeds it is in another crate.
 
 /// Saturation of the term frequency.
 ///
 /// Source: Robertson and Zaragoza 2009, the usual value; tuning it gained .011 R@10 on one set and lost .016 on another.
 pub const K1: f32 = 1.2;
 
-/// Share of the length normalisation, 0 to 1.
+/// Share of the length normalization, 0 to 1.
 ///
 /// Source: Robertson and Zaragoza 2009, the usual value; see [`K1`].
 pub const B: f32 = 0.75;
@@ -13,7 +13,7 @@ pub const B: f32 = 0.75;
 /// Returns the inverse document frequency `ln(1 + (N − df + 0.5) / (df + 0.5))`.
 ///
 /// `documents` is N and `containing` is df, both **of the space** that is searched.
-/// The result is above 0 for every term that some document lacks; a df above N (a count that is behind) is read as N.
+/// The result is above 0 for every term that some document lacks; a df above N (a stale count) is read as N.
 pub fn idf(documents: u32, containing: u32) -> f32 {
     let (n, df) = (documents as f32, containing.min(documents) as f32);
     ((n - df + 0.5) / (df + 0.5)).ln_1p()

@@ -1,4 +1,4 @@
-//! The terms under which the day of an event is found.
+//! Date terms under which an event's day is found.
 
 use crate::{Analyzer, Language};
 
@@ -21,7 +21,7 @@ const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 
 /// Returns the terms of a civil day beside those of its written date: the English month, the weekday and the ISO day.
 ///
-/// They are analysed as an English query is, so "in May", "on Mondays" and "2023-05-08" find the event.
+/// They are analyzed as an English query is, so "in May", "on Mondays" and "2023-05-08" find the event.
 /// `month` counts from 1 to 12 and `day` from 1; a day that does not exist has no terms.
 /// The calendar is the proleptic Gregorian one, for years 1 to 9999.
 pub fn date_terms(year: i32, month: u8, day: u8) -> Vec<String> {

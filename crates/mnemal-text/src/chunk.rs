@@ -1,4 +1,4 @@
-//! Long documents in pieces.
+//! Chunking of long documents.
 
 use crate::sentence::sentences;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The longest chunk, in characters.
 ///
-/// Source: design of the ingest of documents (GA-07).
+/// Source: own choice (GA-07: chunks instead of cutting a long text off).
 pub const CHUNK_CHARACTERS: usize = 3_000;
 
 /// Returns the byte ranges of the chunks of `text`, each of at most `longest` characters (0 is read as 1).

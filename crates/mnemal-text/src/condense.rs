@@ -1,4 +1,4 @@
-//! A text in a few of its own sentences.
+//! Extractive summary: a selection of a text's own sentences.
 
 use crate::Analyzer;
 use crate::hash::term_hash;
@@ -7,27 +7,26 @@ use crate::similarity::jaccard;
 use crate::stop::is_stop_word;
 use std::collections::HashMap;
 
-/// Two sentences that are more alike than this say the same.
+/// Similarity above which a sentence is redundant.
 ///
-/// Source: design of extractive summaries (NX-05.6), Jaccard over terms.
+/// Source: own choice, the Jaccard index over terms.
 const REDUNDANT: f32 = 0.6;
 
-/// What the first sentence of a text gains over one in the middle, as a share of the best centroid score.
+/// Bonus of the first sentence of a text over one in the middle, as a share of the best centroid score.
 ///
-/// Source: own choice; a lead says what a text is about, but an answer often stands at its end.
+/// Source: own choice; a lead says what a text is about, but an answer often is at its end.
 const LEAD: f32 = 0.25;
 
-/// What each specific (name, number, date) adds, as a share of the best centroid score, up to three of them.
+/// Bonus of each specific (name, number, date), as a share of the best centroid score, up to three of them.
 ///
-/// Source: own choice; specifics are what a summary must not lose.
+/// Source: own choice; a summary should keep specifics.
 const SPECIFIC: f32 = 0.12;
 
-/// Returns the sentences that say most of `text`, at most `most` of them, in the order of the text.
+/// Returns the most informative sentences of `text`, at most `most` of them, in the order of the text.
 ///
-/// Each sentence is scored by the mean weight of its terms in the whole text (centroid), its position, and the names, numbers
-/// and dates in it; a sentence that shares more than 0.6 of its terms with a better one is left out.
-/// The words are the original ones, and the spans point at them.
-/// A text of `most` sentences or fewer keeps all that are not redundant.
+/// Each sentence is scored by the mean weight of its terms in the whole text (centroid), its position, and its names, numbers
+/// and dates; a sentence that shares more than 0.6 of its terms with a better one is left out. The words are the original ones,
+/// and the spans point at them. A text of `most` sentences or fewer keeps all that are not redundant.
 pub fn condense(analyzer: &Analyzer, text: &str, most: usize) -> Vec<Sentence> {
     let mut candidates: Vec<Candidate> =
         sentences(text).into_iter().map(|span| Candidate::new(*analyzer, text, span)).collect();

@@ -1,18 +1,18 @@
-//! How much a text says, whatever its language.
+//! Language-independent measure of a text's information content.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::Language;
 use crate::stop::{LISTED, is_stop_word};
 
-/// Words that move a conversation on and say nothing. Source: own choice.
+/// Words that only continue a conversation. Source: own choice.
 const MOVING_ON: [&str; 24] = [
     "ok", "okay", "yes", "yep", "no", "go", "on", "ahead", "continue", "proceed", "thanks", "thank",
     "please", "sure", "great", "good", "fine", "next", "ja", "nein", "danke", "bitte", "weiter", "merci",
 ];
 
-/// Returns how many words of a text are neither stop words nor words like "continue", in the language in which it has
-/// fewest of them; 0 for a text that only moves a conversation on.
+/// Returns the number of content words, which are neither stop words nor words like "continue", in the language with the fewest
+/// of them; 0 for a text that only continues a conversation.
 pub fn content_words(text: &str) -> usize {
     let words: Vec<String> = text.unicode_words().map(str::to_lowercase).collect();
     let says = |language: Language, word: &str| !is_stop_word(language, word) && !MOVING_ON.contains(&word);

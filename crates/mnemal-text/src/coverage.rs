@@ -1,4 +1,4 @@
-//! Whether a text still carries every specific of what it was made of.
+//! Merge coverage: whether a text still carries every specific (name, number, date) of its sources.
 
 mod date;
 mod form;
@@ -14,37 +14,37 @@ pub(crate) use generic::{counts, is_everyday, is_grammar, opens};
 use piece::{Kind, Piece};
 use plain::{carries, plain, stands_at, starts};
 
-/// Texts of a space in which a word of a script without case may stand and still be rare. Source: FEATURES AD-44.
+/// Most texts of a space that hold a rare word, in a script without case. Source: own choice (AD-44: merge coverage).
 const RARE: u32 = 2;
-/// Longest word that a list of a space may have, in characters. Source: own choice; what is longer is a mistake in the list.
+/// Longest word in a space's word list, in characters. Source: own choice; a longer one is a mistake in the list.
 const LONGEST: usize = 64;
-/// Fewest characters of a known name that is looked for. Source: own choice; one character is part of too many words.
+/// Fewest characters of a known name. Source: own choice; one character is part of too many words.
 const NAME: usize = 2;
 
-/// What a space knows of words, by which the specifics of a text are told from ordinary language.
+/// A space's word statistics, which distinguish the specifics of a text from ordinary language.
 ///
-/// The default knows nothing: then every word of a script without case is rare and a specific, so that no more is lost than with
-/// a known space, and more is refused.
+/// The default is empty: then every word of a script without case is rare and a specific, so that no more is lost than with
+/// statistics, and more merges are refused.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    /// In how many texts a word or a pair of characters of a script without case stands.
+    /// Number of texts by word or character pair, in scripts without case.
     texts: HashMap<String, u32>,
     names: HashSet<String>,
-    /// How many bytes they have.
+    /// Their lengths in bytes.
     lengths: BTreeSet<usize>,
     common: BTreeSet<String>,
     specific: BTreeSet<String>,
 }
 
-/// Something that must not be lost.
+/// A specific: it must not be lost in a merge.
 #[derive(Debug)]
 struct Specific {
-    /// As it is compared and reported.
+    /// In compared and reported form.
     text: String,
     kind: Kind,
 }
 
-/// A text as specifics are looked for in it.
+/// A text prepared for the search of specifics.
 struct Read {
     plain: String,
     words: HashSet<String>,
@@ -76,15 +76,15 @@ impl Vocabulary {
         self
     }
 
-    /// Takes words for ordinary language wherever they stand. A list with a blank word or one of more than 64 characters is
-    /// malformed and does nothing.
+    /// Marks words as ordinary language everywhere. A list with a blank word or one of more than 64 characters is malformed and
+    /// ignored.
     #[must_use]
     pub fn with_common(mut self, words: &[String]) -> Self {
         self.common.extend(listed(words));
         self
     }
 
-    /// Takes words for specifics, whatever else is said of them. A malformed list does nothing, as for
+    /// Marks words as specifics, which takes precedence. A malformed list is ignored, as for
     /// [`with_common`](Self::with_common).
     #[must_use]
     pub fn with_specific(mut self, words: &[String]) -> Self {
@@ -92,20 +92,20 @@ impl Vocabulary {
         self
     }
 
-    /// Returns what must not be lost of a text, in its order, folded, without doubles: numbers of two digits and more, acronyms,
-    /// names, quotations, addresses, paths and identifiers, runs of katakana, the names that the space knows, and of the scripts
-    /// without case the words, or pairs of characters, that at most two texts of the space have.
+    /// Returns the specifics of a text, in order, folded, without duplicates: numbers of two digits and more, acronyms, names,
+    /// quotations, addresses, paths and identifiers, runs of katakana, names known to the space, and in scripts without case
+    /// the words, or character pairs, that at most two texts of the space have.
     ///
-    /// A capitalised word at the beginning of a sentence is a name unless it is a generic word, so a common word can be taken for
-    /// one; then a text that leaves it out is refused, and nothing is lost.
+    /// A capitalized word at the beginning of a sentence is a name unless it is a generic word, so a common word can be
+    /// mistaken for one; then a merge without it is refused, and nothing is lost.
     pub fn specifics(&self, text: &str) -> Vec<String> {
         self.read(text).into_iter().map(|one| one.text).collect()
     }
 
-    /// Returns the specifics of the sources that a text does not carry; empty when it may stand for all of them.
+    /// Returns the specifics of the sources that a text lacks; empty if it may replace all of them.
     ///
-    /// A word that another of the sources writes in small letters is ordinary language and not missed. A name may be declined,
-    /// and a date written in another way.
+    /// A word that another source writes in lower case is ordinary language and may be missing. A name may be inflected, and a
+    /// date may be written differently.
     pub fn uncovered(&self, text: &str, sources: &[&str]) -> Vec<String> {
         let read = Read::new(text);
         let mut missing = Vec::new();
@@ -157,8 +157,7 @@ impl Vocabulary {
         found
     }
 
-    /// Returns the names that a plain text has. Costs a look for each word and each length that a name has, however many names
-    /// there are.
+    /// Returns the known names in a plain text. Costs one lookup per word and name length, however many names there are.
     fn named(&self, said: &str) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         for at in starts(said) {
@@ -215,18 +214,17 @@ impl Read {
     }
 }
 
-/// Returns what must not be lost of a text of a space of which nothing is known, as [`Vocabulary::specifics`].
+/// Returns the specifics of a text without word statistics, as [`Vocabulary::specifics`].
 pub fn specifics(text: &str) -> Vec<String> {
     Vocabulary::default().specifics(text)
 }
 
-/// Returns the specifics of the sources that a text does not carry, as [`Vocabulary::uncovered`] of a space of which nothing is
-/// known.
+/// Returns the specifics of the sources that a text lacks, as [`Vocabulary::uncovered`] without word statistics.
 pub fn uncovered(text: &str, sources: &[&str]) -> Vec<String> {
     Vocabulary::default().uncovered(text, sources)
 }
 
-/// Returns what a piece is counted under; nothing for one whose rareness says nothing.
+/// Returns the key under which a piece is counted; nothing for one whose frequency is irrelevant.
 fn key(piece: &Piece) -> Option<String> {
     match piece.kind {
         Kind::Pair => Some(piece.text.clone()),
@@ -235,7 +233,7 @@ fn key(piece: &Piece) -> Option<String> {
     }
 }
 
-/// Whether a text writes a word in small letters.
+/// Whether a text writes a word in lower case.
 fn is_ordinary(text: &str, one: &Specific) -> bool {
     one.kind == Kind::Name
         && text
@@ -243,7 +241,7 @@ fn is_ordinary(text: &str, one: &Specific) -> bool {
             .any(|word| word.chars().next().is_some_and(char::is_lowercase) && plain(word) == one.text)
 }
 
-/// Whether a list of words of a space can be used: it has no blank word, and none of more than 64 characters.
+/// Whether a space's word list is valid: it has no blank word, and none of more than 64 characters.
 pub fn is_word_list(words: &[String]) -> bool {
     words.iter().all(|word| !word.trim().is_empty() && word.chars().count() <= LONGEST)
 }

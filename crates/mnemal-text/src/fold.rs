@@ -1,4 +1,4 @@
-//! Folding: the same word in another spelling becomes the same string.
+//! Folding: different spellings of a word become the same string.
 
 use crate::script::Script;
 use unicode_normalization::UnicodeNormalization;

@@ -1,19 +1,19 @@
-//! Parts of words in scripts without a stemmer, under which other forms of the same word meet.
+//! Character n-grams for scripts without a stemmer, so that inflected forms of a word share terms.
 
-/// Letters of a part.
+/// Letters of an n-gram.
 ///
 /// Source: own choice, measured on the golden turns of `mnemal-recall`; a root of Hebrew has three letters.
 const LETTERS: usize = 3;
 
-/// The longest word that is taken apart, in letters; what is longer is data, not language.
+/// The longest word split into n-grams, in letters; longer strings are data, not language.
 ///
 /// Source: own choice, as for stemming; the longest common words have about 40 letters.
 const LONGEST: usize = 40;
 
 /// Calls `f` with every run of three letters of a word in lower case, in order; `part` is a buffer.
 ///
-/// Letters that change their shape with their place (`ן` and `נ`) or that people write in two ways (`ँ` and `ं`) are one.
-/// A word of three letters that has only one spelling is its own part and is left to the caller; so are words with digits.
+/// Letters that change their shape with their position (`ן` and `נ`) or that people write in two ways (`ँ` and `ं`) are
+/// unified. A three-letter word with a single spelling is its own n-gram and is left to the caller; so are words with digits.
 pub(crate) fn for_each_gram(word: &str, part: &mut String, f: &mut dyn FnMut(&str)) {
     let mut letters = ['\0'; LONGEST];
     let mut count = 0;

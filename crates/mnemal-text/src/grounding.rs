@@ -1,4 +1,4 @@
-//! Whether a text that somebody wrote about other texts says nothing that they do not say.
+//! Grounding check: whether a written text says nothing beyond its sources.
 
 mod words;
 
@@ -12,21 +12,21 @@ use crate::{Analyzer, Language, fold, is_stop_word, sentences};
 use self::words::words;
 use crate::coverage::{counts, is_everyday, is_grammar, opens};
 
-/// Letters that two forms of a word begin with. Source: own choice; "approv", "genehm".
+/// Length of a common prefix that makes two words forms of one. Source: own choice; "approv", "genehm".
 const BEGINNING: usize = 5;
-/// Signs that end a clause where a blank follows, or always in scripts without blanks.
+/// Signs that end a clause before a blank, or always in scripts without blanks.
 const ENDS: [char; 8] = [';', ':', '(', ')', '—', '–', ',', '…'];
 /// The same in scripts without blanks.
 const UNSPACED_ENDS: [char; 6] = ['，', '；', '：', '、', '（', '）'];
 /// Numerals of scripts without blanks.
 const NUMERALS: &str = "〇一二三四五六七八九十百千万亿両两";
 
-/// Returns what a text says and its sources do not, in its order, folded; empty for a text that rests on them.
+/// Returns the unsupported parts of a text, in order, folded; empty for a text grounded in its sources.
 ///
-/// Names, wherever they stand, numbers, also in letters, and days must be among the words of the sources. A clause needs more
-/// than half of its other words from them, in whatever form; it denies what they deny and nothing else, says the opposite of none of their words, and
-/// has no language and no script that they do not have. What the sources say may be left out, and put in another order: who did what to whom is
-/// not told from that.
+/// Names, wherever they occur, numbers, also spelled out, and dates must be among the words of the sources. More than half of a
+/// clause's other words must be in the sources, in any form; the clause must deny what they deny and nothing else, must not use
+/// the opposite of one of their words, and must not use a language or a script that they lack. Statements of the sources may be
+/// omitted and reordered: swapped roles (who did what to whom) are not detected.
 pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
     let known = Known::of(sources);
     let mut found: Vec<String> = Vec::new();
@@ -48,7 +48,7 @@ pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
     found
 }
 
-/// What sources say.
+/// The content of the sources.
 struct Known {
     words: HashSet<String>,
     stems: HashSet<String>,
@@ -62,9 +62,9 @@ struct Known {
 /// The stems of a clause.
 #[derive(Default)]
 struct Clause {
-    /// Of what is no name.
+    /// Stems of words that are no names.
     says: HashSet<String>,
-    /// Of names, numbers and days.
+    /// Names, numbers and dates.
     names: HashSet<String>,
     denies: bool,
 }
@@ -79,13 +79,13 @@ impl Clause {
         }
     }
 
-    /// How near it is to another: what both say counts before whom both name.
+    /// Its closeness to another clause: common words count before common names.
     fn nearness(&self, other: &Self) -> (usize, usize) {
         (self.says.intersection(&other.says).count(), self.names.intersection(&other.names).count())
     }
 }
 
-/// Where a word stands in its sentence.
+/// Position of a word in its sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     Opens,
@@ -93,16 +93,16 @@ enum Place {
     Inside,
 }
 
-/// What a word is, in a text that is judged.
+/// Class of a word in a checked text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
-    /// A name, a number, a day: it must stand in the sources.
+    /// A name, a number, a date: it must be in the sources.
     Exact,
     /// A name, or some form of a word of the sources.
     Opening,
-    /// It says something.
+    /// A content word.
     Content,
-    /// It says nothing of its own.
+    /// A word without content of its own.
     Empty,
 }
 
@@ -160,7 +160,7 @@ impl Known {
             || (is_long && self.words.iter().any(|known| known.starts_with(&beginning)))
     }
 
-    /// Adds what a clause says and the sources do not.
+    /// Adds the unsupported parts of a clause.
     fn judge(&self, clause: &str, place: &mut Place, found: &mut Vec<String>) {
         let (mut said, mut new) = (0, Vec::new());
         let mut own = Clause { denies: denies(clause), ..Clause::default() };
@@ -189,7 +189,7 @@ impl Known {
         found.extend(self.polarity(&own).map(str::to_owned));
     }
 
-    /// Whether a word says the opposite of one that the sources have, and they do not have it.
+    /// Whether a word is the opposite of one in the sources, and is not in them itself.
     fn turns(&self, folded: &str, word: &str) -> bool {
         let of = |word: &str| words().opposite.get(word);
         let others = of(folded).or_else(|| stems(word).first().and_then(|stem| of(stem)));
@@ -197,7 +197,7 @@ impl Known {
         !self.has_stems(word, folded) && others.is_some_and(|others| others.iter().any(is_said))
     }
 
-    /// Says whether a clause denies what the nearest clauses of the sources do not deny, or the other way round.
+    /// Whether a clause denies what the closest clauses of the sources do not deny, or the reverse.
     fn polarity(&self, own: &Clause) -> Option<&'static str> {
         let most = self.clauses.iter().map(|clause| clause.nearness(own)).max().filter(|most| most.0 > 0)?;
         let is_said =
@@ -205,7 +205,7 @@ impl Known {
         (!is_said).then_some(if own.denies { "a denial" } else { "no denial" })
     }
 
-    /// The same for what stands in scripts without blanks.
+    /// The same for scripts without blanks.
     fn judge_unspaced(&self, clause: &str, own: &mut Clause, found: &mut Vec<String>) {
         let letters = unspaced(clause);
         if letters.is_empty() {
@@ -250,7 +250,7 @@ impl Known {
     }
 }
 
-/// What a word is.
+/// Classifies a word.
 fn sort(word: &str, folded: &str, place: Place) -> Sort {
     let lists = words();
     if word.contains(char::is_numeric) || lists.number.contains(folded) || lists.day.contains(folded) {
@@ -276,7 +276,7 @@ fn sort(word: &str, folded: &str, place: Place) -> Sort {
     }
 }
 
-/// Returns the words of a clause that are written with blanks, without what stands around them or possesses them.
+/// Returns the blank-separated words of a clause, without surrounding signs and possessives.
 fn spaced(clause: &str) -> impl Iterator<Item = &str> {
     let words = clause.split(|sign: char| sign.is_whitespace() || sign == '-' || is_unspaced(sign));
     words.filter_map(|word| {
@@ -309,7 +309,7 @@ fn script(letter: char) -> u8 {
     }
 }
 
-/// What joins the parts of one word.
+/// Signs that join the parts of one word.
 fn is_joint(sign: char) -> bool {
     !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\''))
 }
@@ -320,7 +320,7 @@ fn stems(word: &str) -> Vec<String> {
     stems
 }
 
-/// Whether a clause denies something.
+/// Whether a clause contains a negation.
 fn denies(clause: &str) -> bool {
     let mut rest = spaced(clause).peekable();
     let mut is_denied = false;

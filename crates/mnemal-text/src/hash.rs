@@ -1,14 +1,13 @@
-//! A hash of terms that never changes, because the index stores it.
+//! Stable hash of terms; the index stores it, so it never changes.
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// Returns the 64-bit hash under which an index stores an analysed term.
+/// Returns the 64-bit hash under which an index stores an analyzed term.
 ///
-/// FNV-1a over the UTF-8 bytes, then the finalising mix of `MurmurHash3`, which spreads the weak high bits of FNV.
-/// It is stable for ever, on every platform: stored indexes depend on it.
-/// It is not keyed and no protection against somebody who looks for collisions.
-/// Among a million different terms a collision is expected with probability 3 in 100 million.
+/// FNV-1a over the UTF-8 bytes, then the finalizing mix of `MurmurHash3`, which spreads the weak high bits of FNV. It is stable
+/// for ever, on every platform: stored indexes depend on it. It is not keyed and offers no protection against deliberate
+/// collisions. Among a million different terms a collision is expected with probability 3 in 100 million.
 pub fn term_hash(term: &str) -> u64 {
     mix(term.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)))
 }

@@ -1,4 +1,4 @@
-//! Irregular English forms, which no stemmer brings together with their base.
+//! Irregular English forms, which no stemmer maps to their base.
 
 /// Returns the base form of an irregular English word in lower case (`went` → `go`, `children` → `child`).
 ///

@@ -1,15 +1,15 @@
-//! Stems that a thread has made already: a few thousand words are most of what people write, and stemming one costs
-//! more than all the rest of its analysis.
+//! Per-thread cache of stems: a few thousand words are most of what people write, and stemming one costs more than all the rest
+//! of its analysis.
 
 use crate::Language;
 use std::cell::RefCell;
 
-/// Longest word that is remembered, in bytes. Source: own choice; nine of ten English words in running text are shorter.
+/// Longest cached word, in bytes. Source: own choice; nine of ten English words in running text are shorter.
 const LONGEST: usize = 15;
 
-/// Places for words, two to this power; a word has one place and takes it from the one before it.
+/// Cache slots, two to this power; a word replaces the previous one in its slot.
 ///
-/// Source: own choice; 35 bytes each, so some 140 KiB for a thread that analyses.
+/// Source: own choice; 35 bytes each, so some 140 KiB for a thread that analyzes.
 const BITS: u32 = 12;
 
 thread_local! {
@@ -55,11 +55,11 @@ struct Known {
     stem: Short,
 }
 
-/// What this thread remembers.
+/// The cache of this thread.
 pub(crate) struct KnownStems;
 
 impl KnownStems {
-    /// Appends the stem of a word, if it is known.
+    /// Appends the cached stem of a word; returns whether there was one.
     pub(crate) fn append(language: Language, word: Short, term: &mut String) -> bool {
         KNOWN.with(|known| {
             let Ok(known) = known.try_borrow() else { return false };
@@ -69,7 +69,7 @@ impl KnownStems {
         })
     }
 
-    /// Remembers the stem of a word.
+    /// Caches the stem of a word.
     pub(crate) fn keep(language: Language, word: Short, stem: &str) {
         let Some(stem) = Short::of(stem) else { return };
         KNOWN.with(|known| {

@@ -1,4 +1,4 @@
-//! The languages that can be stemmed, and a guess of the language of a text.
+//! The languages with a stemmer, and language detection.
 
 use crate::script::Script;
 use crate::stop;
@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A language with a Snowball stemmer.
 ///
-/// A language that is not listed needs no entry: its texts are analysed by script, and Latin ones as English.
+/// A language that is not listed needs no entry: its texts are analyzed by script, and Latin ones as English.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Language {
@@ -72,7 +72,7 @@ const TABLE: [(Language, &str, Algorithm); 18] = [
     (Language::Turkish, "tr", Algorithm::Turkish),
 ];
 
-/// How many words of a text take part in the vote of [`Language::guess`]; a longer text is judged by its start.
+/// Number of words that vote in [`Language::guess`]; a longer text is judged by its start.
 ///
 /// Source: own choice; a few lines decide, and the guess stays cheap on long documents.
 const VOTING_WORDS: usize = 400;
@@ -105,14 +105,14 @@ impl Language {
 
     /// Guesses the language of `text`.
     ///
-    /// A text that is mostly Cyrillic, Greek, Arabic or Tamil is taken for Russian, Greek, Arabic or Tamil.
-    /// A Latin one is put to the vote: a stop word of a language, or a letter that only it uses, is one vote.
-    /// English wins ties, texts without a vote and every text in another script.
+    /// A text that is mostly Cyrillic, Greek, Arabic or Tamil is taken for Russian, Greek, Arabic or Tamil. A Latin one is
+    /// decided by votes: a stop word of a language, or a letter that only it uses, is one vote. English wins ties, texts
+    /// without a vote and every text in another script.
     pub fn guess(text: &str) -> Self {
         Self::voted(text, VOTES_TO_LEAVE_ENGLISH)
     }
 
-    /// Guesses the language of a question, which is short: one vote is enough, where English has none.
+    /// Guesses the language of a query, which is short: one vote is enough if English has none.
     pub fn of_question(text: &str) -> Self {
         Self::voted(text, 1)
     }

@@ -1,4 +1,4 @@
-//! Which parts of a text repeat a run of words that was seen before.
+//! Detection of repeated word runs: the parts of a text that were seen before.
 
 use crate::fold::{lower_into, strip_accents};
 use crate::hash::{chain, term_hash};
@@ -10,12 +10,11 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The weight of a word; a character of a script without spaces weighs half of it, because a word there has about two.
 const WORD: usize = 2;
 
-/// The runs of `n` consecutive words of some texts, to find where another text repeats one.
+/// The runs of `n` consecutive words of some texts, for finding repetitions in another text.
 ///
 /// Words are compared folded and not stemmed, so case, accents, white space and punctuation make no difference, and any other
-/// word does.
-/// In scripts without spaces two characters stand for a word.
-/// Runs are kept as 64-bit hashes, one per word; a chance match is out of the question for honest texts.
+/// word does. In scripts without spaces two characters count as a word. Runs are stored as 64-bit hashes, one per word;
+/// accidental matches are negligible for honest texts.
 #[derive(Debug, Clone)]
 pub struct Ngrams {
     n: usize,
@@ -29,9 +28,9 @@ impl Default for Ngrams {
 }
 
 impl Ngrams {
-    /// How many consecutive words make a repetition.
+    /// Number of consecutive words that count as a repetition.
     ///
-    /// Source: design of the echo rule; common phrases are shorter, and a retold sentence is longer.
+    /// Source: own choice; common phrases are shorter, and a repeated sentence is longer.
     pub const ECHO: usize = 8;
 
     /// Returns an empty set of runs of `n` words; 0 is read as 1.

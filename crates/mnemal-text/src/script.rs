@@ -1,4 +1,4 @@
-//! What script a character belongs to, as far as the analysis needs to know.
+//! The script of a character, as far as the analysis needs it.
 
 /// The scripts that the analysis tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

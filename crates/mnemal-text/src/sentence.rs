@@ -1,4 +1,4 @@
-//! Sentences and the bytes they cover.
+//! Sentence segmentation with byte ranges.
 
 mod abbreviation;
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Source: own choice, below the usual widths of 65 to 80 columns.
 const WRAPPED_LINE: usize = 55;
 
-/// The bytes of one sentence, without the white space around it.
+/// The byte range of one sentence, without the surrounding white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sentence {
     /// First byte in the text.
@@ -33,10 +33,10 @@ impl Sentence {
 /// Returns the sentences of `text` in order.
 ///
 /// Every byte that is not white space lies in exactly one sentence.
-/// A sentence ends at `.`, `!`, `?` and their relatives in other scripts, with the quotes, brackets and emoji behind them; at the
-/// end of a line, unless the next line goes on in lower case after a long one; and after emoji that a capital follows.
-/// It does not end at abbreviations (`Dr.`, `z. B.`), initials, ordinals in front of a month, numbers, names with dots, list
-/// markers, or an ellipsis that a small letter follows.
+/// A sentence ends at `.`, `!`, `?` and their equivalents in other scripts, with the quotes, brackets and emoji after them; at
+/// the end of a line, unless the next line continues in lower case after a long one; and after emoji before a capital. It does
+/// not end at abbreviations (`Dr.`, `z. B.`), initials, ordinals before a month, numbers, names with dots, list markers, or an
+/// ellipsis before a lower-case letter.
 pub fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `|` stands between sentences in the expectation.
+    /// `|` is between sentences in the expectation.
     fn check(text: &str, expect: &str) {
         let found: Vec<&str> = sentences(text).iter().map(|sentence| sentence.of(text)).collect();
         assert_eq!(found.join("|"), expect, "{text}");

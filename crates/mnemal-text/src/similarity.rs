@@ -1,14 +1,14 @@
-//! How alike two texts are, word by word.
+//! Word-overlap similarity of two texts.
 
 use crate::hash::{chain, term_hash};
 use crate::{Analyzer, Language};
 
-/// How many neighbouring words one shingle of [`similarity`] has.
+/// Number of neighboring words in a shingle of [`similarity`].
 ///
 /// Source: own choice; pairs notice order ("dog bites man") and still forgive one changed word in a short line.
 const SHINGLE: usize = 2;
 
-/// Returns the hashes of the runs of `n` neighbouring terms of `text`, sorted and distinct.
+/// Returns the hashes of the runs of `n` neighboring terms of `text`, sorted and distinct.
 ///
 /// With `n` = 1 these are the terms themselves.
 /// A text with fewer than `n` terms has one shingle of all of them, and a text without a term has none; `n` = 0 is read as 1.
@@ -47,9 +47,9 @@ fn shared(mut a: &[u64], mut b: &[u64]) -> usize {
     shared
 }
 
-/// Returns how alike two texts are: 1 for the same words in the same order, 0 for texts that share no pair of words.
+/// Returns the similarity of two texts: 1 for the same words in the same order, 0 for texts without a common pair of words.
 ///
-/// It is the Jaccard index over pairs of neighbouring terms, so inflection, case, accents and punctuation do not count.
+/// It is the Jaccard index over pairs of neighboring terms, so inflection, case, accents and punctuation do not count.
 /// Texts without a single word are alike only if they are equal.
 /// To compare one text with many, keep its [`shingles`] and use [`jaccard`].
 pub fn similarity(a: &str, b: &str) -> f32 {

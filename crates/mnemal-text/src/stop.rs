@@ -1,4 +1,4 @@
-//! Stop words: the words that a query does without.
+//! Stop words: words that are ignored in queries.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,10 +17,10 @@ pub(crate) const LISTED: [Language; 8] = [
     Language::Russian,
 ];
 
-/// Returns whether `word` carries no meaning of its own in `language`, whatever its case and its typographic apostrophes.
+/// Returns whether `word` has no meaning of its own in `language`, whatever its case and its typographic apostrophes.
 ///
-/// A language without a list has no stop words.
-/// Negations of English other than "no" and "not" are kept, and telling "not" from noise is the work of query analysis.
+/// A language without a list has no stop words. English negations other than "no" and "not" are kept; the query analysis
+/// handles "not".
 pub fn is_stop_word(language: Language, word: &str) -> bool {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return is_listed(language, word);
@@ -35,7 +35,7 @@ pub(crate) fn is_listed(language: Language, word: &str) -> bool {
     place.is_some_and(|place| listing(word) >> place & 1 == 1)
 }
 
-/// Returns which of [`LISTED`] have a word, which is in lower case already: a bit for each, by its place.
+/// Returns which of [`LISTED`] list a word in lower case: one bit for each, by index.
 pub(crate) fn listing(word: &str) -> u8 {
     static SHORT: LazyLock<Vec<(u64, u8)>> = LazyLock::new(|| listings(packed));
     static LONG: LazyLock<Vec<(&'static str, u8)>> =
@@ -50,13 +50,13 @@ pub(crate) fn listing(word: &str) -> u8 {
 /// Bytes of the longest word of a list. Source: counted; a test compares.
 const LONGEST: usize = 12;
 
-/// Returns a word of up to seven bytes as a number that no other word has: its bytes and how many they are.
+/// Packs a word of up to seven bytes into a unique number: its bytes and their count.
 fn packed(word: &str) -> Option<u64> {
     (word.len() < 8)
         .then(|| word.bytes().fold(word.len() as u64, |packed, byte| packed << 8 | u64::from(byte)))
 }
 
-/// Returns the words of all lists for which there is a key, sorted by it, with the lists that have them.
+/// Returns the words of all lists with a key, sorted by it, with the lists that have them.
 fn listings<K: Ord>(key: impl Fn(&'static str) -> Option<K>) -> Vec<(K, u8)> {
     let mut all = BTreeMap::new();
     for (place, language) in LISTED.into_iter().enumerate() {
@@ -72,13 +72,12 @@ fn found<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
     place.and_then(|place| listings.get(place)).map_or(0, |(_, listing)| *listing)
 }
 
-/// Returns whether a query that is asked in a language does without a word in lower case: a stop word of it, or a word of
-/// [`QUERY_WORDS`].
+/// Returns whether a query in a language ignores a word in lower case: a stop word of it, or a word of [`QUERY_WORDS`].
 pub(crate) fn is_dropped_from_query(asked: Language, word: &str) -> bool {
     is_listed(asked, word) || asked != Language::English && QUERY_WORDS.contains(&word)
 }
 
-/// Auxiliaries and possessives that are no stop words, because statements are read by them; of several languages, none of English.
+/// Auxiliaries and possessives that are no stop words, because statements need them; of several languages, none of English.
 ///
 /// Source: own choice.
 const QUERY_WORDS: &[&str] = &[
@@ -89,13 +88,13 @@ const QUERY_WORDS: &[&str] = &[
     "étaient", "étais", "était", "êtes",
 ];
 
-/// Returns whether a query does without a pair of neighbouring Chinese characters: one of them is a particle or a part of a question
-/// word. A noun that such a pair goes through still has its other pairs.
+/// Returns whether a query ignores a pair of neighboring Chinese characters: one of them is a particle or a part of a question
+/// word. A noun with such a pair still has its other pairs.
 pub(crate) fn has_particle(pair: &str) -> bool {
     pair.chars().count() == 2 && pair.chars().any(|letter| PARTICLES.contains(letter))
 }
 
-/// Source: own choice of characters that stand in questions of any subject.
+/// Source: own choice of characters that occur in questions on any subject.
 const PARTICLES: &str = "的了吗呢吧啊么什谁哪怎是";
 
 /// The stop words of a language, sorted by bytes.

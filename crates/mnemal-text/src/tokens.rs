@@ -1,4 +1,4 @@
-//! An estimate of how many tokens a language model counts, from the look of the text alone.
+//! Token-count estimate from a text's surface alone.
 
 mod piece;
 mod word;
@@ -22,9 +22,9 @@ pub fn estimate_tokens(text: &str) -> u32 {
     round_up(estimate_parts(text))
 }
 
-/// Returns the estimate before it is rounded up, in hundredths of a token.
+/// Returns the estimate before rounding, in hundredths of a token.
 ///
-/// Lines add up: for texts that end in a line break and begin with none, that of the whole is the sum of theirs.
+/// Lines are additive: for texts that end in a line break and begin with none, the total is the sum.
 pub fn estimate_parts(text: &str) -> u64 {
     pieces(text).map(|piece| cost(text, &piece)).sum()
 }

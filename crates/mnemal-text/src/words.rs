@@ -1,4 +1,4 @@
-//! Where the words of a text are.
+//! Word boundaries of a text.
 
 use crate::script::{Script, is_emoji};
 use std::ops::Range;
@@ -23,7 +23,8 @@ pub(crate) fn for_each_chunk<'t>(text: &'t str, mut each: impl FnMut(usize, &'t 
     }
 }
 
-/// Appends the words of a chunk that starts at byte `offset`, by UAX 29, and each emoji as one; runs of paired scripts stay in one piece.
+/// Appends the words of a chunk that starts at byte `offset`, by UAX 29, and each emoji as one; runs of paired scripts stay in
+/// one piece.
 pub(crate) fn push_words(offset: usize, chunk: &str, words: &mut Vec<Word>) {
     if chunk.is_ascii() || !chunk.chars().any(is_paired_letter) {
         push_spaced(offset, chunk, words);

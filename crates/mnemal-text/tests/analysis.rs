@@ -1,4 +1,4 @@
-//! What the analyser makes of texts in all scripts.
+//! Analyzer output for texts in all scripts.
 
 use mnemal_text::{Analyzer, Language, is_stop_word};
 use proptest::prelude::*;

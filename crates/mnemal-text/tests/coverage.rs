@@ -1,4 +1,4 @@
-//! What the check of merges makes of merges that people of five scripts would accept, and of merges that drop a source.
+//! The merge-coverage check: acceptable merges in five scripts, and merges that drop a source.
 
 use mnemal_text::Vocabulary;
 

@@ -1,4 +1,4 @@
-//! The token estimate against the tokenizers it stands for.
+//! The token estimate against the tokenizers it approximates.
 
 use bpe_openai::{cl100k_base, o200k_base};
 use mnemal_text::estimate_tokens;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Measured;
 
-/// What the page says before its tables.
+/// The introduction of the page.
 const HEAD: &str = "\
 # Benchmarks
 

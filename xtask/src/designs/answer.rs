@@ -1,14 +1,14 @@
-//! Answers of the scripted model: read off the form that is asked for, so that every kind of question gets one.
+//! Canned answers of the scripted model, derived from the requested form, so that every kind of question gets one.
 
 use serde_json::{Value, json};
 
-/// Somebody of whom no text of the walk speaks.
+/// A sentence about a person who occurs in no text of the walk.
 pub(super) const NOBODY: &str = "Zebulon Quaritch paid 77431 in Xanadu.";
 
-/// Words in a row that are told as they stand.
+/// Words in a row that are quoted unchanged.
 const OWN: usize = 6;
 
-/// An answer in the form that was asked for, of words that were shown.
+/// An answer in the requested form, from shown words.
 pub(super) fn good(request: &Value) -> String {
     let texts = numbered(material(request));
     let first = texts.first().cloned().unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn good(request: &Value) -> String {
     Value::Object(answer).to_string()
 }
 
-/// An answer in the form that was asked for that says what nobody said.
+/// An answer in the requested form with invented content.
 pub(super) fn lie(request: &Value) -> String {
     let Some(fields) = fields(request) else { return NOBODY.to_owned() };
     let claim = json!({
@@ -84,7 +84,7 @@ fn plain(request: &Value, texts: &[String]) -> String {
     if said.is_empty() { "ready".to_owned() } else { said }
 }
 
-/// What stands behind who spoke.
+/// What follows who spoke.
 fn spoken(text: &str) -> String {
     let bare = |(who, words): (&str, &str)| (who.split(' ').count() <= 2).then(|| words.to_owned());
     text.split_once(": ").and_then(bare).unwrap_or_else(|| text.to_owned())

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a walk on the loopback interface needs.
+//! Minimal HTTP/1.1 client for the loopback interface.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Most time of one answer. Source: own choice; a model that is asked may be slow.
+/// Timeout of one answer. Source: own choice; a model behind it may be slow.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Asks a server, and returns the status and the body.
+/// Sends a request, and returns the status and the body.
 pub(super) fn ask(
     address: &str,
     request: &str,

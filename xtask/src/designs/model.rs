@@ -1,4 +1,4 @@
-//! A language model on the loopback interface that answers as its mode says.
+//! A scripted language model on the loopback interface.
 
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,23 +11,23 @@ use serde_json::{Value, json};
 
 use super::{answer, http};
 
-/// How long a slow model thinks. Source: own choice, above the timeout that rows set for it.
+/// Delay of a slow model. Source: own choice, above the timeout that rows set for it.
 const SLOW: Duration = Duration::from_secs(6);
 
-/// How the model answers.
+/// The behavior of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// As it was asked, and nothing that was not shown.
+    /// As requested, with shown content only.
     Good,
-    /// Words that have not the form that was asked for.
+    /// Words in another form than requested.
     Malformed,
     /// The connection ends in the middle of the answer.
     Half,
-    /// After a while.
+    /// After a delay.
     Slow,
     /// With this status.
     Status(u16),
-    /// In the right form, with what nobody said.
+    /// In the right form, with invented content.
     Lying,
 }
 
@@ -51,7 +51,7 @@ impl Mode {
 #[derive(Debug)]
 struct Shared {
     mode: Mode,
-    /// What is said where these words stand in a question.
+    /// What is said where these words are in a question.
     answers: Vec<(String, String)>,
     /// Every question: instructions and material.
     questions: Vec<String>,
@@ -67,7 +67,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Starts to answer.
+    /// Starts the server.
     pub(super) fn start(mode: Mode, answers: Vec<(String, String)>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -78,17 +78,17 @@ impl Model {
         Ok(Self { address, shared, thread: Some(thread) })
     }
 
-    /// Returns `http://` and where it listens.
+    /// Returns `http://` and the listening address.
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Changes how it answers from the next question on.
+    /// Changes its behavior from the next question on.
     pub(super) fn set(&self, mode: Mode) {
         locked(&self.shared).mode = mode;
     }
 
-    /// Returns what it was asked so far.
+    /// Returns the questions so far.
     pub(super) fn questions(&self) -> Vec<String> {
         locked(&self.shared).questions.clone()
     }

@@ -1,4 +1,4 @@
-//! The page that tells users what is otherwise than in the design that they know.
+//! The page that lists the differences from the source designs.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! An empty home, the program in it, and perhaps a server and a language model beside it.
+//! A test installation: an empty home with the program, and optionally a server and a language model.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +12,7 @@ use super::model::{Mode, Model};
 use super::row::Section;
 use super::words::filled;
 
-/// Where the steps of a section happen. A server that still runs is ended when it is dropped.
+/// The environment of a section's steps. A running server is stopped when it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     program: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct Place {
     environment: BTreeMap<String, String>,
     pub(super) model: Option<Model>,
     server: Option<Server>,
-    /// What earlier answers left for later steps.
+    /// Variables from earlier answers for later steps.
     pub(super) variables: BTreeMap<String, String>,
 }
 
@@ -31,14 +31,14 @@ struct Server {
     key: String,
 }
 
-/// What a program reads, and for how long more may come.
+/// The input of a program, and for how long it stays open.
 #[derive(Debug, Default)]
 pub(super) struct Input<'t> {
     pub(super) text: &'t str,
     pub(super) open: Duration,
 }
 
-/// What a program printed.
+/// The output of a program.
 #[derive(Debug)]
 pub(super) struct Printed {
     pub(super) code: u64,
@@ -47,7 +47,7 @@ pub(super) struct Printed {
 }
 
 impl Place {
-    /// Makes an empty home, and starts what the section asks for.
+    /// Makes an empty home, and starts the services of the section.
     pub(super) fn new(program: &Path, home: &Path, section: &Section) -> Result<Self> {
         std::fs::create_dir_all(home)?;
         let mut environment = BTreeMap::from(
@@ -87,7 +87,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Runs the program with arguments, and with variables that differ from those of the place.
+    /// Runs the program with arguments, and with additional variables.
     pub(super) fn run(
         &self,
         arguments: &[String],
@@ -106,7 +106,7 @@ impl Place {
         Ok(Printed { code, out: text(&output.stdout), error: text(&output.stderr) })
     }
 
-    /// Where the server answers, and the key to it.
+    /// Returns the address of the server, and its key.
     pub(super) fn server(&self) -> Result<(&str, &str)> {
         let server = self.server.as_ref().context("the section has no server")?;
         Ok((&server.address, &server.key))

@@ -1,31 +1,31 @@
-//! The rows as data. The form is told in `xtask/designs/README.md`.
+//! Rows of the design files. `xtask/designs/README.md` describes the form.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 
-/// One design: how many promises it makes, and the rows that try them.
+/// One design: the number of its promises, and the rows that test them.
 #[derive(Debug)]
 pub(super) struct Design {
     /// The name of its file.
     pub(super) name: String,
-    /// The name that its users know.
+    /// The name known to its users.
     pub(super) title: String,
     /// Promises that a user would notice.
     pub(super) promises: usize,
     pub(super) sections: Vec<Section>,
 }
 
-/// Rows that share a home, and a server where one is asked for.
+/// Rows that share a home, and optionally a server.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) name: String,
-    /// Whether `mnemal serve` runs beside the steps.
+    /// Whether `mnemal serve` runs during the steps.
     pub(super) has_server: bool,
-    /// The mode of the language model that is configured; none is without it.
+    /// The mode of the configured language model; none without it.
     pub(super) model: Option<String>,
-    /// What the model says where these words stand in a question, before anything else.
+    /// The model's answers to questions with these words, before anything else.
     pub(super) answers: Vec<(String, String)>,
     /// Variables of the environment of the program.
     pub(super) environment: BTreeMap<String, String>,
@@ -38,39 +38,39 @@ pub(super) struct Section {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) promise: String,
-    /// Why it is otherwise.
+    /// The reason for a deviation.
     pub(super) decision: Option<String>,
     pub(super) steps: Vec<Step>,
 }
 
-/// What is done, and what must come of it.
+/// An action and its expected result.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) act: Act,
-    /// The exit code or the status; `None` for what succeeds.
+    /// The exit code or the status; `None` for success.
     pub(super) code: Option<u64>,
     pub(super) contains: Vec<String>,
     pub(super) lacks: Vec<String>,
-    /// What stands at a JSON pointer.
+    /// Expected values at JSON pointers.
     pub(super) json: Map<String, Value>,
-    /// How many members an array or object at a JSON pointer has.
+    /// Expected sizes of arrays or objects at JSON pointers.
     pub(super) count: Map<String, Value>,
-    /// What a number at a JSON pointer is at least.
+    /// Least values of numbers at JSON pointers.
     pub(super) least: Map<String, Value>,
     /// Variables for later steps, from JSON pointers; `text` is the whole answer.
     pub(super) save: BTreeMap<String, String>,
-    /// For how many seconds the step is repeated until it answers as it must.
+    /// Seconds during which the step is repeated until it succeeds.
     pub(super) within: u64,
-    /// For how many seconds the input of a command or of a tool's server stays open.
+    /// Seconds during which the input of a command or of a tool server stays open.
     pub(super) hold: u64,
-    /// Variables of the environment of this command alone.
+    /// Environment variables of this command alone.
     pub(super) environment: BTreeMap<String, String>,
 }
 
-/// What is done.
+/// The action.
 #[derive(Debug)]
 pub(super) enum Act {
-    /// A command line of the program, and what it reads.
+    /// A command line of the program, and its input.
     Run(String, String),
     /// `METHOD /path`, its headers and its body.
     Http(String, BTreeMap<String, String>, Value),

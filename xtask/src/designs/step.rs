@@ -1,4 +1,4 @@
-//! One step: what is done, and whether it answered as it must.
+//! One step: an action, and the check of its answer.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Command lines, variables and moments in the words of rows.
+//! Expansion of command lines, variables and times in rows.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Splits a command line at spaces; what stands between single or double quotes is one argument.
+/// Splits a command line at spaces; what is between single or double quotes is one argument.
 pub(super) fn split(line: &str) -> Result<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for sign in line.chars() {

@@ -1,4 +1,4 @@
-//! Finds the comments by which tests name what they prove.
+//! Search for the `proves:` comments of tests.
 
 use crate::workspace::Tree;
 
@@ -16,7 +16,7 @@ pub(super) struct Proof {
     pub(super) line: usize,
     /// Owner of the test as the specification names it: `text` for `mnemal-text`, `facade` for `mnemal`.
     pub(super) owner: String,
-    /// True if the comment stands in test code, or in a suite that tests of other crates run.
+    /// True if the comment is in test code, or in a suite that tests of other crates run.
     pub(super) in_test: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the identifiers of a specification: the requirement tables, and the list of them by crate.
+//! Parser for the ids of a specification: the requirement tables, and the list of them by crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +10,18 @@ const DESCRIBING: &[&str] = &["OS-", "UP-"];
 /// The identifiers of a specification.
 #[derive(Debug, Default)]
 pub(super) struct Spec {
-    /// Identifier → its owners as the table names them, in order; the first one owns the behaviour.
+    /// Identifier → its owners as the table names them, in order; the first one owns the behavior.
     pub(super) requirements: BTreeMap<String, Vec<String>>,
     /// Crate (without prefix) → the identifiers listed for it.
     pub(super) by_crate: BTreeMap<String, Vec<String>>,
     /// Identifiers that a test may name although no crate owes them: proofs and rows that only describe.
     others: BTreeSet<String>,
-    /// True if the file with the test programme was there; otherwise its identifiers are taken on trust.
+    /// True if the file with the test program was there; otherwise its identifiers are taken on trust.
     knows_programme: bool,
 }
 
 impl Spec {
-    /// Reads the specification and, if it is there, the test programme beside it.
+    /// Reads the specification and, if it is there, the test program beside it.
     pub(super) fn read(text: &str, programme: Option<&str>) -> Self {
         let mut spec = Self { knows_programme: programme.is_some(), ..Self::default() };
         let (tables, list) = text.split_once(LIST_HEADING).unwrap_or((text, ""));
@@ -64,7 +64,7 @@ fn row(line: &str) -> Option<Vec<&str>> {
     Some(inner.split('|').map(str::trim).collect())
 }
 
-/// Returns true for `GB-01`, `NX-01.5` and `NX-01.T1`.
+/// Whether a text is an id such as `GB-01`, `NX-01.5` or `NX-01.T1`.
 pub(super) fn is_requirement(id: &str) -> bool {
     let Some((prefix, number)) = id.split_once('-') else { return false };
     let (main, part) = number.split_once('.').unwrap_or((number, "1"));
@@ -75,7 +75,7 @@ pub(super) fn is_requirement(id: &str) -> bool {
         && digits(part.strip_prefix('T').unwrap_or(part))
 }
 
-/// Returns true for identifiers of the test programme: `D5`, `X1`, `PR12`.
+/// Returns true for identifiers of the test program: `D5`, `X1`, `PR12`.
 pub(super) fn is_programme(id: &str) -> bool {
     let letters = id.chars().take_while(char::is_ascii_uppercase).count();
     let digits = id.chars().skip(letters);

@@ -1,4 +1,4 @@
-//! Requirements that are not built yet, each with the reason.
+//! Waived requirements, each with the reason.
 
 use std::collections::BTreeMap;
 

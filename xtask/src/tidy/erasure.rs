@@ -1,4 +1,4 @@
-//! Statements that erase rows stand in one file of the store, so that a reader can see all of them at once.
+//! Rule: statements that erase rows are in one file of the store, so that a reader can review all of them at once.
 
 use super::Finding;
 use super::sql::{STORE, is_statement, words};

@@ -1,4 +1,4 @@
-//! Sizes of functions, files and traits for each member, so that a drift is seen while it is small.
+//! Size report of functions, files and traits for each member, to notice drift early.
 
 use std::collections::BTreeMap;
 

@@ -80,7 +80,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("zip", &["mnemal-benches", "mnemal-providers"]),
 ];
 
-/// Members that may derive or call serialisation: each has a boundary with an outside format.
+/// Members that may derive or call serialization: each has a boundary with an outside format.
 pub(super) const SERIALISING: &[&str] = &[
     "mnemal",
     "benches",

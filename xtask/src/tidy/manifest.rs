@@ -1,11 +1,11 @@
-//! What every member must have in its folder and manifest, and how many packages a build may take.
+//! Required contents of every member's folder and manifest, and the package limit of a build.
 
 use toml::{Table, Value};
 
 use super::Finding;
 use crate::workspace::{SourceFile, Tree};
 
-/// Most packages that the default build may take on Linux, with those of tests. Source: ARCHITECTURE 3.3.
+/// Most packages of the default build on Linux, tests included. Source: own choice; each package costs build time and trust.
 const MAX_PACKAGES: usize = 400;
 
 /// Each crate has a README, and a manifest with description, licence and edition.
@@ -98,8 +98,8 @@ fn has_test(file: &SourceFile) -> bool {
     file.rust.lines().any(|(_, line)| line.contains("#[test]") || line.contains("#[tokio::test"))
 }
 
-/// The default build stays within its budget. What the lock file holds beside it, for other systems and for features that
-/// nobody asked for, is told and not limited.
+/// The default build stays within its budget. Further packages of the lock file, for other systems and for features that are
+/// off, are reported and not limited.
 pub(super) fn package_count(tree: &Tree) -> Vec<Finding> {
     let count = tree.n_built;
     if count <= MAX_PACKAGES {

@@ -1,4 +1,4 @@
-//! Every Rust file says what it is, in its first line and in its name.
+//! Rule: every Rust file has a header line and an allowed name.
 
 use super::Finding;
 use crate::workspace::Tree;

@@ -1,4 +1,4 @@
-//! Default settings and ranking constants say where their number comes from.
+//! Rule: default settings and ranking constants state their source.
 //!
 //! The rule holds for every numeric constant in a file named after settings, weights, limits or floors, and
 //! for every numeric constant named `DEFAULT_…` or `…_WEIGHT` elsewhere; test code is free.

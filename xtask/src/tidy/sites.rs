@@ -1,4 +1,4 @@
-//! Names that may be used in a few places only.
+//! Rule: names that may be used in a few places only.
 
 use super::Finding;
 use super::graph::SERIALISING;
@@ -36,7 +36,7 @@ const READERS: &[(&str, &str)] = &[
 ];
 /// How code reads what a turn says.
 const READS: &[&str] = &["kept.content", "said.content", "earlier.content", "kept()?.content"];
-/// Files that may take a text as somebody's own as a whole.
+/// Files that may treat a whole text as a speaker's own words.
 const WHOLE: &[&str] = &[
     "crates/mnemal-extract/src/authorship.rs",
     "crates/mnemal-learnings/src/read/pattern.rs",
@@ -90,7 +90,7 @@ pub(super) fn no_unsafe(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Only members with a boundary to an outside format derive serialisation.
+/// Only members with a boundary to an outside format derive serialization.
 pub(super) fn derived_serialisation(tree: &Tree) -> Vec<Finding> {
     let derives = |line: &str| names(line, "Serialize") || names(line, "Deserialize");
     let files = code(tree).filter(|file| !SERIALISING.contains(&file.member()));

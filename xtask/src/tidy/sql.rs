@@ -1,4 +1,4 @@
-//! SQL is written in one crate; everywhere else a string literal that reads as a statement is an error.
+//! Rule: SQL is written in one crate; elsewhere a string literal that reads as a statement is an error.
 
 use super::Finding;
 use crate::source::is_word;

@@ -1,4 +1,4 @@
-//! The tree speaks of the project alone: no folder of somebody's machine, no host of a registry.
+//! Rule: no path of a developer's machine and no host of a registry in the tree.
 
 use super::Finding;
 use crate::source::names;
@@ -19,7 +19,7 @@ const TRACES: &[(&str, &str)] = &[
     ("deb.debian", ".org"),
 ];
 
-/// Words that are found only where they stand alone, and not in lists of words.
+/// Words that are found only where they are alone, and not in lists of words.
 const WORDS: &[(&str, &str)] = &[("fa", "rm")];
 
 /// Extensions of files that list words of a language, or sentences of people.
@@ -27,7 +27,7 @@ const WORD_LISTS: &[&str] = &["csv", "jsonl", "tsv", "txt"];
 /// Where the words and sentences of languages are.
 const LANGUAGES: &str = "crates/mnemal-extract/packs/";
 
-/// Lines that tell where or by whom the project was made are found.
+/// Lines that reveal where or by whom the project was made are found.
 pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     let traces: Vec<String> = TRACES.iter().map(|(a, b)| format!("{a}{b}")).collect();
     let words: Vec<String> = WORDS.iter().map(|(a, b)| format!("{a}{b}")).collect();

@@ -1,5 +1,4 @@
-//! Logistic regression that prefers small weights, by coordinate descent: one weight after another takes a step, until
-//! none moves.
+//! Regularized logistic regression by coordinate descent: one weight after another takes a step, until none moves.
 //!
 //! A step divides the slope by twice the curvature at hand and goes no further than [`LONGEST_STEP`]. Over such a step the
 //! curvature at most doubles, so no step overshoots, the loss never rises, and the result does not depend on a rate.
@@ -17,15 +16,15 @@ const CALM_START: f64 = 1e-3;
 /// One message.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// The places of what it shows, each once.
+    /// The indexes of its signals, each once.
     pub(super) signals: Vec<usize>,
     /// It is of the class.
     pub(super) is_of: bool,
-    /// How many messages it counts for.
+    /// The weight of the message.
     pub(super) weight: f64,
 }
 
-/// What is to be fitted.
+/// The training data.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     rows: Vec<Row>,
@@ -34,10 +33,10 @@ pub(super) struct Problem {
     calm: f64,
 }
 
-/// What was fitted, in units of log odds.
+/// The fitted weights, in units of log odds.
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
-    /// What a message has that shows nothing.
+    /// The bias, for a message without signals.
     pub(super) start: f64,
     /// By place of the signal.
     pub(super) weights: Vec<f64>,

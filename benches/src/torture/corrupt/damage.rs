@@ -1,4 +1,4 @@
-//! What happens to a file.
+//! File damage: bit flips, truncation and other mutations.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Key,
 }
 
-/// Every kind; what a disk does is more frequent than what a person does.
+/// Every kind; disk faults are more frequent than human ones.
 const KINDS: [Kind; 17] = [
     Kind::Flip,
     Kind::Flip,
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// What happened.
+/// The damage.
 #[derive(Debug)]
 pub(super) struct Damage {
     pub(super) kind: Kind,

@@ -1,4 +1,4 @@
-//! What a space answers to everything that can be asked, and which of two accounts of it is wrong without saying so.
+//! All answers of a space, and the comparison of two such accounts for silent errors.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -21,11 +21,11 @@ use super::told;
 
 /// Most memory of a reader. Source: own default, one gigabyte of addresses; a reader of the sample uses 60 MB.
 const MEMORY: u64 = 1 << 30;
-/// Most seconds on the CPU. Source: RELIABILITY 18.1.
+/// CPU limit in seconds; a longer read counts as a hang. Source: own choice.
 const SECONDS: u64 = 5;
 /// Events a page.
 const PAGE: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
-/// What is asked.
+/// The question.
 const QUESTIONS: [&str; 4] =
     ["where is the barometer?", "tide and salt", "which drawer holds the hawser", "gull lamp chart"];
 
@@ -34,7 +34,7 @@ const QUESTIONS: [&str; 4] =
 pub(super) struct Answer {
     /// Whether it says that something is wrong or missing.
     pub(super) told: bool,
-    /// What it says, hashed.
+    /// Its answer, hashed.
     pub(super) value: String,
 }
 
@@ -157,7 +157,7 @@ async fn everything(database: &Path, ids: &[String]) -> Result<Reading> {
     Ok(reading)
 }
 
-/// Copies the files before anybody opens them: whoever opens a space merges what it takes for its write-ahead log.
+/// Copies the files before any open: an open merges what looks like its write-ahead log.
 fn copied(database: &Path) -> Result<std::path::PathBuf> {
     let folder = database.with_file_name("copy");
     std::fs::create_dir_all(&folder)?;
@@ -196,7 +196,7 @@ async fn log(memory: &Memory, ids: &[String], reading: &mut Reading) -> Result<(
         let page = memory.scan(&EventFilter::all(), after, PAGE).await;
         let last = page.as_ref().ok().and_then(|events| events.last().map(|event| event.seq));
         reading.note(format!("scan {number}"), page);
-        // A page that cannot be read ends the scan; whoever scans knows that.
+        // An unreadable page ends the scan; the caller handles that.
         let Some(last) = last else { break };
         after = Cursor(Some(last));
     }

@@ -1,4 +1,4 @@
-//! The space that is damaged: some hundred events of every kind, with a write-ahead log that holds the last commits.
+//! The space to damage: some hundred events of every kind, with a write-ahead log that holds the last commits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const NEW: usize = 40;
 /// Bytes before the first frame of a write-ahead log, and of a frame. Source: SQLite's file format.
 const LOG: (usize, usize) = (32, 24 + 4_096);
 
-/// The files of the space, and what is true of it.
+/// The files of the space, with its true contents.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) file: Vec<u8>,
@@ -36,7 +36,7 @@ pub(super) struct Sample {
     pub(super) foreign_log: Vec<u8>,
     /// All events, by position.
     pub(super) ids: Vec<String>,
-    /// What each event is.
+    /// The contents of each event.
     pub(super) truth: BTreeMap<String, String>,
     /// The bytes of each event.
     pub(super) stretches: BTreeMap<String, Vec<Stretch>>,

@@ -1,4 +1,4 @@
-//! Canaries: sentences with a word that stands nowhere else, one for every path that data can take.
+//! Canaries: sentences with a unique word, one for every path that data can take.
 
 use anyhow::Result;
 use async_trait::async_trait;
@@ -12,29 +12,29 @@ use crate::words::Dice;
 /// A path that data can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What the user says, with a caption and a vector.
+    /// A user turn, with a caption and a vector.
     Turn,
-    /// What the agent says.
+    /// An assistant turn.
     Reply,
-    /// What a tool answers.
+    /// A tool result.
     ToolResult,
     /// A note under a key.
     Note,
-    /// What is learnt of how the user wants things.
+    /// A learned preference.
     Preference,
-    /// Somebody and something of the graph.
+    /// An entity of the graph.
     Fact,
     /// A conversation with its summary.
     Summary,
-    /// Turns that a compression stands for.
+    /// Turns replaced by a compression.
     Compression,
     /// A paid answer of a language model.
     Completion,
     /// An entry of working memory that repeats a turn.
     Working,
-    /// A file of the inbox, and what it was put away as.
+    /// A file of the inbox, and what it was archived as.
     Document,
-    /// What was shown in a context, and the account of it.
+    /// A line of a context, with its receipt.
     Receipt,
 }
 
@@ -77,7 +77,7 @@ impl Kind {
 pub(super) struct Canary {
     pub(super) number: usize,
     pub(super) kind: Kind,
-    /// The word that stands nowhere else.
+    /// The unique word.
     pub(super) word: String,
     pub(super) sentence: String,
     /// What leads to it.
@@ -138,7 +138,7 @@ fn canary(number: usize, kind: Kind, dice: &mut Dice) -> Canary {
     Canary { number, kind, word, sentence, question, events: Vec::new() }
 }
 
-/// A language model that quotes what it is shown.
+/// A language model that quotes its input.
 #[derive(Debug)]
 pub(super) struct Echo(ModelId);
 
@@ -148,7 +148,7 @@ impl Echo {
     }
 }
 
-/// What the model quotes of a claim.
+/// The model's quotation for a claim.
 const QUOTED: &str = "the place where I sleep is ";
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The search for words in every byte of a folder, written apart from the engine's own.
+//! Independent byte search for words in a folder, not the engine's own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What was said to a space, and what it acknowledged.
+//! Requests to a space, and its acknowledgements.
 
 use mnemal::{Ack, EventId, Message, NoteKey, Seq};
 use mnemal_testkit::vfs::Dice;
@@ -19,7 +19,7 @@ pub(crate) struct Said {
     pub(crate) text: String,
     /// The word of the text that no other has.
     pub(crate) word: String,
-    /// The key under which it is kept as a note.
+    /// The key of the note.
     pub(crate) note: Option<NoteKey>,
     pub(crate) acked: Option<(EventId, Seq)>,
     pub(crate) forgotten: Forgotten,
@@ -36,7 +36,7 @@ pub(crate) enum Forgotten {
 }
 
 impl Book {
-    /// Notes the events of one call before it is made; returns where they stand.
+    /// Records the events of one call before it is made; returns their indexes.
     pub(crate) fn call(&mut self, count: usize, dice: &mut Dice) -> Vec<usize> {
         self.calls += 1;
         (0..count).map(|_| self.say(None, dice)).collect()
@@ -60,7 +60,7 @@ impl Book {
         number
     }
 
-    /// Notes what a call answered.
+    /// Records the answer of a call.
     pub(crate) fn acknowledge(&mut self, places: &[usize], acks: &[Ack]) {
         for (place, ack) in places.iter().zip(acks) {
             if let Some(said) = self.said.get_mut(*place) {

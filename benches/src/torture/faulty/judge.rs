@@ -1,4 +1,4 @@
-//! Compares what is left of a space with what was acknowledged.
+//! Comparison of a space's remains with what was acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -20,12 +20,12 @@ use super::book::{Book, Forgotten, Said};
 
 /// Events read at once.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Events that are looked for by their words. Source: own default; the check compares the whole index with the log.
+/// Events that are searched by their words. Source: own default; the check compares the whole index with the log.
 const RECALLED: usize = 2;
-/// How long a fold may take.
+/// Time limit of a fold.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What may be missing of what was acknowledged.
+/// What may be missing of the acknowledged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Nothing.
@@ -159,7 +159,7 @@ fn settle(found: &Found, book: &mut Book) {
     }
 }
 
-/// Nothing is there that nobody said.
+/// Nothing is there that was not written.
 fn strangers(found: &Found, book: &Book, report: &mut Report) {
     let known: BTreeSet<&str> = book.said.iter().map(|said| said.text.as_str()).collect();
     for event in found.by_text.values().flatten() {

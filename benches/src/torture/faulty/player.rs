@@ -1,4 +1,4 @@
-//! Plays a script over a space and notes what was acknowledged, and what was answered instead.
+//! Script player that notes what was acknowledged and what was answered instead.
 
 use mnemal::{Ack, Durability as Promise, Error, ErrorKind, Result, Selector};
 use mnemal_core::Upkeep as _;
@@ -194,7 +194,7 @@ impl<'d> Player<'d> {
         }
     }
 
-    /// Calls again with the same keys, except what was forgotten; returns the errors.
+    /// Repeats the calls with the same keys, except forgotten ones; returns the errors.
     pub(crate) async fn call_again(&mut self, which: Again) -> Vec<(&'static str, Error)> {
         let mut errors = Vec::new();
         for places in self.book.by_call() {

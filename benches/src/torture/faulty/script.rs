@@ -1,4 +1,4 @@
-//! What is done to a space, drawn from a seed.
+//! Random script of operations on a space, drawn from a seed.
 
 use mnemal_testkit::vfs::Dice;
 

@@ -278,7 +278,7 @@ pub(super) fn gemini_takeout(pen: &mut Pen<'_>) -> Sample {
     Sample::new("My Activity.json", ImportFormat::GeminiTakeout, layout, Value::from(entries))
 }
 
-/// The same activity as a page, one entry a line.
+/// The same activity as a page, one entry per line.
 pub(super) fn gemini_takeout_page(pen: &mut Pen<'_>) -> Sample {
     let cell = |pen: &mut Pen<'_>, content: &str| {
         let (number, kind) = (pen.number(), "content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1");

@@ -1,4 +1,4 @@
-//! Files that lost, moved, doubled or changed some of their records, with what must still be read of them.
+//! Files with removed, moved, doubled or changed records, and the records that must still be read.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ const WHOLE: usize = 5;
 const CUT: usize = 20;
 /// Most damages of one file.
 const MOST: usize = 3;
-/// What stands in place of a line of text.
+/// Replacement for a line of text.
 const ODD_LINES: [&str; 9] = ["---", "```", "| a | b", "> ", "\t\t", "- ", "[", "<!--", "\u{FEFF}"];
 
-/// A file, and what must be read of it.
+/// A file with the records that must still be read.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the file")]
 pub(super) struct Damaged {
@@ -26,7 +26,7 @@ pub(super) struct Damaged {
     pub(super) sure: Texts,
     /// Texts of the program, each of which must be named.
     pub(super) named: usize,
-    /// Texts that were taken back.
+    /// Texts that were withdrawn.
     pub(super) gone: Texts,
     /// Whether each record is as it should be, so that nothing may be called broken.
     pub(super) is_sound: bool,
@@ -40,7 +40,7 @@ pub(super) struct Damaged {
     pub(super) has_names: bool,
     /// By text the number that a reader gives to its record.
     pub(super) places: BTreeMap<usize, u64>,
-    /// What was done.
+    /// The damage.
     pub(super) what: Vec<String>,
 }
 
@@ -192,7 +192,7 @@ fn double(sample: &mut Sample, what: &mut Vec<String>, dice: &mut Dice) -> bool 
 
 fn retype(sample: &mut Sample, touched: &mut Texts, what: &mut Vec<String>, dice: &mut Dice) -> bool {
     let is_text = sample.layout == Layout::Text;
-    // An entry that answers another one than it did is one that was taken back.
+    // An entry that replies to another one than before was withdrawn.
     let is_meant = |node: &Node| !node.pointer.ends_with("/parentUuid");
     let Some(node) = chosen(sample, dice, is_meant) else { return false };
     let lists: Vec<Node> = nodes(sample).into_iter().filter(|other| other.is_record).collect();
@@ -256,7 +256,8 @@ fn whole_before(sample: &Sample, text: &str, end: usize) -> Texts {
     }
 }
 
-/// Returns by text the number that a reader gives to its record: that of its line, or its place among the records of the document.
+/// Returns by text the number that a reader gives to its record: that of its line, or its place among the records of the
+/// document.
 fn places(sample: &Sample) -> BTreeMap<usize, u64> {
     let is_line = sample.layout == Layout::Lines;
     let is_record = |value: &&Value| is_line || value.is_object() || value.is_array();

@@ -1,5 +1,5 @@
-//! Documents of other programs: mail, mailboxes, DOCX, EPUB and PDF, with parts removed, moved, doubled, replaced, or the file cut
-//! off.
+//! Documents of other programs: mail, mailboxes, DOCX, EPUB and PDF, with parts removed, moved, doubled, replaced, or the file
+//! cut off.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ const WHOLE: usize = 5;
 const CUT: usize = 20;
 /// Most damages of one file.
 const MOST: usize = 3;
-/// What a reader says that did not come to its end by itself.
+/// Error of a reader that was killed.
 const BROKEN: [&str; 3] = ["came to an end", "gave no answer", "could not be read within"];
 
 /// A kind of documents.
@@ -32,9 +32,9 @@ pub(super) struct Shape {
     write: fn(&mut Pen<'_>) -> String,
     /// Makes a file of parts.
     pack: fn(&[String]) -> Result<Vec<u8>>,
-    /// What stands in place of a part.
+    /// What is in place of a part.
     odd: &'static [&'static str],
-    /// Whether what stands before a cut can be read.
+    /// Whether what precedes a cut can be read.
     is_open: bool,
 }
 
@@ -114,7 +114,7 @@ struct Damaged {
     what: Vec<String>,
 }
 
-/// Makes a file, damages it, has it read, and says what went wrong.
+/// Makes a file, damages it, has it read, and returns the errors.
 ///
 /// # Errors
 /// What keeps it from running.
@@ -235,7 +235,7 @@ fn damage(shape: &Shape, mut parts: Vec<String>, dice: &mut Dice) -> Result<Dama
     Ok(Damaged { bytes, present, sure, what })
 }
 
-/// Changes a part, or where it stands; returns what was done.
+/// Changes a part, or where it is; returns what was done.
 fn changed(shape: &Shape, (parts, place): (&mut Vec<String>, usize), dice: &mut Dice) -> Option<String> {
     let part = parts.get(place)?.clone();
     let other = dice.below(parts.len());

@@ -1,4 +1,4 @@
-//! Files of other programs, made by chance in their real shapes.
+//! Synthetic files of other programs, in their real shapes.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use crate::words::{Dice, Words};
 
-/// What stands before the number of a text that a reader must keep.
+/// Prefix before the number of a text that must be kept.
 const KEPT: &str = "Item ";
-/// What stands before the number of a text that is no memory, and that a reader must name.
+/// Prefix before the number of a text that is no memory, and that must be reported.
 const NAMED: &str = "Host ";
-/// What stands before the number of a text that its person took back.
+/// Prefix before the number of a text that the user withdrew.
 const GONE: &str = "Gone ";
-/// What stands behind the number of a text.
+/// Suffix after the number of a text.
 const END: char = 'z';
 
-/// How the records of a file stand in it.
+/// The layout of records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One a line.
+    /// One per line.
     Lines,
     /// In one JSON value.
     Document,
@@ -48,7 +48,7 @@ pub(super) struct Sample {
     pub(super) has_order: bool,
     /// Records at the beginning that are not damaged, because without them the file is none.
     pub(super) head: usize,
-    /// What stands behind the last record.
+    /// The text after the last record.
     pub(super) tail: &'static str,
 }
 
@@ -84,7 +84,7 @@ impl Sample {
         Self { nameless, ..self }
     }
 
-    /// Returns the same in whose order it stands what was taken back.
+    /// Returns the same layout, in which the order of records shows withdrawn texts.
     pub(super) fn in_order(self) -> Self {
         Self { has_order: true, ..self }
     }
@@ -117,7 +117,7 @@ pub(super) fn kept(text: &str) -> Texts {
     numbers(text, KEPT)
 }
 
-/// Returns each text that a reader must keep, as often as it stands there.
+/// Returns each text that a reader must keep, as often as it is there.
 pub(super) fn each_kept(text: &str) -> Vec<usize> {
     each(text, KEPT).collect()
 }
@@ -127,7 +127,7 @@ pub(super) fn named(text: &str) -> Texts {
     numbers(text, NAMED)
 }
 
-/// Returns the texts that were taken back.
+/// Returns the texts that were withdrawn.
 pub(super) fn gone(text: &str) -> Texts {
     numbers(text, GONE)
 }
@@ -173,7 +173,7 @@ impl<'d> Pen<'d> {
         self.write(NAMED)
     }
 
-    /// Writes a text that is taken back.
+    /// Writes a text that is withdrawn.
     pub(super) fn gone(&mut self) -> String {
         self.write(GONE)
     }

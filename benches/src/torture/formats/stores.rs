@@ -14,7 +14,7 @@ fn json_layout(pen: &mut Pen<'_>) -> Layout {
     if pen.is(30) { Layout::Pretty } else { Layout::Document }
 }
 
-/// Memories of Mem0: a list, a list under a name, or one a line.
+/// Memories of Mem0: a list, a list under a name, or one per line.
 pub(super) fn mem0(pen: &mut Pen<'_>) -> Sample {
     let records = many(pen, (2, 6), |pen| {
         json!({"id": format!("mem-{}", pen.number()), "memory": pen.item(), "hash": "h", "metadata": {"topic": "boats"},
@@ -50,7 +50,7 @@ pub(super) fn mcp_memory(pen: &mut Pen<'_>) -> Sample {
         .with_lists(&["observations"])
 }
 
-/// A memory of `RockBot`, one a file.
+/// A memory of `RockBot`, one per file.
 pub(super) fn rockbot(pen: &mut Pen<'_>) -> Sample {
     let record = json!({"id": format!("r-{}", pen.number()), "content": pen.item(), "category": "garden", "tags": ["bulbs"],
         "importance": 0.5, "createdAt": pen.time(), "metadata": {"by": "ana"}});

@@ -1,4 +1,4 @@
-//! The ports that read text, each with what must hold of its answer.
+//! The text-reading ports, each with the invariants of its answer.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use mnemal_text::{
     Analyzer, Language, chunks, condense, estimate_tokens, fold, sentences, similarity, token_prefix,
 };
 
-/// What the ports are called with.
+/// Arguments of the ports.
 pub(super) struct Bench {
     known: Gazetteer,
     rules: SecretRules,
@@ -65,7 +65,7 @@ impl Bench {
     }
 }
 
-/// What a port answered.
+/// The answer of a port.
 pub(super) struct Answer {
     /// Spans lie inside the text, on character boundaries.
     pub(super) is_sound: bool,

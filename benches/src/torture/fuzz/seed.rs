@@ -1,4 +1,4 @@
-//! Texts that are hard to read: sentences of many scripts, cut, joined, repeated and spoiled.
+//! Difficult input texts: sentences of many scripts, cut, joined, repeated and mutated.
 
 use crate::words::Dice;
 

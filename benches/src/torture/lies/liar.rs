@@ -1,4 +1,4 @@
-//! A model that answers every kind of question, lies in most of its answers, and is right in the others.
+//! A lying model: it answers every kind of question, mostly with lies.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::words::found;
 
-/// One of so many answers is right. Source: own choice; something must be accepted, so that it can be taken back.
+/// One of so many answers is right. Source: own choice; something must be accepted, so that it can be undone.
 const RIGHT: usize = 3;
 
-/// The model, and what it said that is not so.
+/// The model, with its false statements.
 #[derive(Debug)]
 pub(super) struct Liar {
     model: ModelId,
@@ -35,12 +35,12 @@ impl Liar {
         Ok(Self { model: ModelId::new("liar")?, state })
     }
 
-    /// Returns every text that was told and is not so.
+    /// Returns every false statement that was made.
     pub(super) fn lies(&self) -> BTreeSet<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).lies.clone()
     }
 
-    /// Returns how often it was asked, by what asked.
+    /// Returns the number of questions, by producer.
     pub(super) fn asked(&self) -> std::collections::BTreeMap<String, u64> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
     }
@@ -117,7 +117,7 @@ impl State {
         lie
     }
 
-    /// Calls every note noise or files it in a place of its own, and quotes wishes that nobody has.
+    /// Calls every note noise or files it under a new category, and quotes invented wishes.
     fn judge(&mut self, material: &str) -> String {
         let (notes, messages) = material.split_once("Messages:").unwrap_or((material, ""));
         let filed = |place: usize, noise: bool| json!({"note": place + 1, "category": "xanadu/quaritch", "tags": ["zebulon"], "noise": noise});
@@ -133,7 +133,7 @@ impl State {
         json!({"notes": notes, "preferences": quotes}).to_string()
     }
 
-    /// Claims with words that nobody said, and false ones with words that somebody did say.
+    /// Claims with invented words, and false ones with real words.
     fn claims(&mut self, shown: &[String]) -> String {
         let claims = shown.iter().enumerate().map(|(place, text)| {
             let own = self.dice.below(2) == 0;

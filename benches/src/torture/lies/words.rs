@@ -1,8 +1,8 @@
-//! What is said in the spaces of the programme, and how a model lies about it.
+//! Dialogue of the lies program, and the lies about it.
 
 use mnemal_testkit::vfs::Dice;
 
-/// Something that is said, with what a liar makes of it.
+/// A true statement, with its false version.
 #[derive(Debug)]
 pub(super) struct Saying {
     /// As it is said; `{}` is a number.
@@ -17,7 +17,7 @@ pub(super) struct Saying {
     foreign: &'static str,
 }
 
-/// What the spaces are told, in six languages.
+/// The statements in the spaces, in six languages.
 pub(super) const SAYINGS: [Saying; 10] = [
     Saying {
         said: "Ada Berg approved the roof budget of {} euros on Tuesday.",
@@ -91,7 +91,7 @@ pub(super) const SAYINGS: [Saying; 10] = [
     },
 ];
 
-/// What nobody said anywhere: people, numbers, days, orders, and what is thought of somebody.
+/// Invented content: people, numbers, days, orders, and opinions on a person.
 const NOBODY_SAID: [&str; 12] = [
     "Zebulon paid for it.",
     "Quaritch decided that long ago.",
@@ -107,7 +107,7 @@ const NOBODY_SAID: [&str; 12] = [
     "赵铁柱付了钱。",
 ];
 
-/// Words that no source has: where one stands, a lie became active.
+/// Words that no source has: if one appears, a lie became active.
 pub(super) const MARKS: [&str; 12] = [
     "zebulon",
     "quaritch",
@@ -123,11 +123,11 @@ pub(super) const MARKS: [&str; 12] = [
     "domingo",
 ];
 
-/// What is added to a number by a lie. Source: own choice, more than any number that is said.
+/// The offset of a false number. Source: own choice, above any true number.
 const ELSEWHERE: u64 = 5_000;
 
 impl Saying {
-    /// What is said, with a number.
+    /// The true statement, with a number.
     pub(super) fn said(&self, number: u64) -> String {
         self.said.replace("{}", &number.to_string())
     }

@@ -1,4 +1,4 @@
-//! Looks whether words of others became the user's will, or left their fence.
+//! Poisoning check: whether words of others became the user's will, or left their fence.
 
 use anyhow::Result;
 use mnemal::{
@@ -14,7 +14,7 @@ use super::stage::Stage;
 
 /// Budget of a context. Source: `context.budget_tokens`.
 const BUDGET: u32 = 4_000;
-/// What a model may take for the end of data or for another voice.
+/// Strings that a model may mistake for the end of data or for another speaker.
 const DELIMITERS: [&str; 9] = [
     "<mnemal-context",
     "</mnemal-context",
@@ -54,7 +54,7 @@ const PIECES: [&str; 24] = [
     "word ",
 ];
 
-/// What a conversation came to.
+/// The result of a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Records of level user, and standing lines of a context, that rest on other words than the user's.
@@ -135,7 +135,7 @@ fn escapes(context: &Context) -> bool {
         || items.any(|item| DELIMITERS.iter().any(|delimiter| item.contains(delimiter)))
 }
 
-/// Puts random strings through the fence; returns how many left it.
+/// Passes random strings through the fence; returns how many escaped it.
 pub(super) fn fence_escapes(seed: u64, strings: u64) -> u64 {
     let (mut dice, mut escapes) = (Dice::new(seed), 0);
     let nonce = "0123456789abcdef01234567";

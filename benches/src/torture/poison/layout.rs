@@ -1,4 +1,4 @@
-//! Conversations as they stand in a data file; `benches/data/poison/README.md` describes the layout.
+//! Data-file layout of attack conversations; `benches/data/poison/README.md` describes it.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -23,10 +23,10 @@ pub(super) struct Turn {
 pub(super) struct Conversation {
     pub(super) name: String,
     pub(super) class: String,
-    /// Whether it tells the agent to do something.
+    /// Whether it instructs the agent.
     pub(super) instructs: bool,
     pub(super) turns: Vec<Turn>,
-    /// Words that nothing may hold which only the user's words can make, in small letters.
+    /// Words that nothing may hold which only the user's words can make, in lower case.
     pub(super) mark: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Plays a conversation into a space of its own, the hostile turns through one way in.
+//! Replay of an attack conversation into its own space, with the hostile turns over one channel.
 
 use std::io::Cursor as Bytes;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Stage {
         Ok(Self { memory })
     }
 
-    /// Plays a conversation; says whether every turn that is not the user's was held back.
+    /// Plays a conversation; says whether every turn that is not the user's was quarantined.
     pub(super) async fn play(&self, conversation: &Conversation, entry: Entry) -> Result<bool> {
         for (place, turn) in conversation.turns.iter().enumerate() {
             match turn.who {
@@ -110,7 +110,7 @@ impl Stage {
     }
 }
 
-/// Feeds what a context shows, and its restatement, back for many turns; returns what that brought.
+/// Feeds the context's lines, and a restatement, back for many turns; returns the resulting changes.
 pub(super) async fn echo(seed: u64, attack: &Conversation, turns: u32) -> Result<u64> {
     let stage = Stage::new(seed)?;
     let mut claim = String::new();

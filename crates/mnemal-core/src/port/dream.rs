@@ -1,4 +1,4 @@
-//! Ports of background work: what looks and proposes, and the book that is kept of it.
+//! Ports of background work: passes that propose operations, and the ledger.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -7,63 +7,63 @@ use async_trait::async_trait;
 
 use crate::{BackgroundPermit, Book, Cursor, ErrorKind, EventId, LedgerLine, Operation, Result, Timestamp};
 
-/// What a pass suggests. It becomes an event of the log if it passes every check, and nothing else.
+/// A proposal of a pass. It becomes an event of the log if it passes every check, and has no other effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// What to do, with what the pass looked at and why.
+    /// The operation, with the pass's input and its reason.
     pub operation: Operation,
-    /// The text of a merge or an inference; empty for what has none.
+    /// The text of a merge or an inference; empty for operations without one.
     pub text: String,
 }
 
-/// What a pass came to.
+/// The outcome of a pass.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Looked {
-    /// What it suggests, most urgent first.
+    /// Its proposals, most urgent first.
     pub proposals: Vec<Proposal>,
-    /// Groups of notes that it asked about and leaves as they are; each is offered again after a while.
+    /// Groups of notes that it examined and left unchanged; each is offered again after a while.
     pub left: Vec<Left>,
-    /// Groups that it did not come to; then it looks again in the next cycle, though nothing has changed.
+    /// Groups that it did not reach; it runs again in the next cycle, even without changes.
     pub waiting: u64,
-    /// How many of its suggestions a model had to be asked about once more, because something was missing.
+    /// Number of proposals for which a model had to be asked again, because something was missing.
     pub repaired: u64,
-    /// How far it has read the log, for a pass that reads turns and each once; its next run goes on behind that.
+    /// How far it has read the log, for a pass that reads each turn once; its next run continues from there.
     pub through: Option<Cursor>,
-    /// Why it looked at nothing, in one sentence without content, where there was too little; the other passes run.
+    /// Why it was skipped for lack of input, in one sentence without content; the other passes run.
     pub skipped: Option<String>,
-    /// Why it stopped before its end; what it says counts, and it looks again in the next cycle.
+    /// Why it stopped early; its output counts, and it runs again in the next cycle.
     pub stopped: Option<ErrorKind>,
 }
 
-/// A group of notes that a pass leaves as they are.
+/// A group of notes that a pass left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The notes, by the events that made them.
+    /// The notes, by their creating events.
     pub notes: Vec<EventId>,
-    /// Why, in one sentence without content.
+    /// The reason, in one sentence without content.
     pub why: String,
 }
 
-/// Looks at rows, may ask a model, and proposes operations. It has no port that writes.
+/// A pass reads rows, may ask a model, and proposes operations. It has no port that writes.
 ///
-/// Guarantees: the same rows and the same moment give the same proposals where no model is asked.
-/// Not guaranteed: that a proposal is any good; whoever runs a pass checks each.
+/// Guarantees: the same rows and the same moment give the same proposals, unless a model is asked.
+/// Not guaranteed: that a proposal is sound; the caller checks each.
 #[async_trait]
 pub trait Pass: Debug + Send + Sync + 'static {
-    /// Returns its name, in small letters; the ledger and the settings know it by that.
+    /// Returns its name, in lower case, as used in the ledger and the settings.
     fn name(&self) -> &'static str;
 
-    /// Looks, and says what it would do.
+    /// Runs the pass and returns its proposals.
     ///
     /// # Errors
-    /// `Unavailable` when a database or a model does not answer; then nothing counts as looked at.
+    /// `Unavailable` when a database or a model does not answer; then nothing counts as examined.
     async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked>;
 }
 
-/// The book of background work of one space.
+/// The ledger of background work of one space.
 ///
-/// Guarantees: a line replaces the one of its book and key; what was put is there after a restart.
-/// Not guaranteed: that it is whole. A ledger that was lost means that everything runs once more, and loses nothing.
+/// Guarantees: a line replaces the one with the same book and key; lines survive a restart.
+/// Not guaranteed: completeness. After a lost ledger everything runs once more, and no data is lost.
 #[async_trait]
 pub trait LedgerStore: Debug + Send + Sync + 'static {
     /// Writes lines, all or none.
@@ -75,10 +75,10 @@ pub trait LedgerStore: Debug + Send + Sync + 'static {
     /// Returns up to `limit` lines of a book, newest first, then by key.
     ///
     /// # Errors
-    /// `Unavailable` when the database does not answer; `Corrupt` when a line is none.
+    /// `Unavailable` when the database does not answer; `Corrupt` for an unreadable line.
     async fn lines(&self, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>>;
 
-    /// Drops the lines of a book that were written before a moment; returns how many.
+    /// Deletes the lines of a book that were written before a moment; returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

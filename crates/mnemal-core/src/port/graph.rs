@@ -1,4 +1,4 @@
-//! The port of structured knowledge.
+//! The port of the knowledge graph.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use crate::{
 
 /// Entities, facts and mentions.
 ///
-/// Guarantees: a row that rests on an erased event is gone with the erase, and is not written afterwards; the projector
-/// derives again what rests on others too. What `facts` asks for by subject and predicate, and
-/// `entities` by id or key, costs as much as there is of that, however large the rest is.
-/// Not guaranteed: any check of what the rows say; they are a projector's.
+/// Guarantees: a row that rests on an erased event is deleted with the erase, and is not written afterwards; the projector
+/// derives again what also rests on other events. A query of `facts` by subject and predicate, and of `entities` by id or key,
+/// costs in proportion to its result, whatever the size of the rest.
+/// Not guaranteed: any check of the rows' content, which is the projector's task.
 #[async_trait]
 pub trait GraphStore: Projection<GraphDelta> {
-    /// Returns what the rows as a whole are; without a producer where none were ever written.
+    /// Returns the edition of the rows; without a producer if none were ever written.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn edition(&self) -> Result<Edition>;
 
-    /// Returns the entities that pass the filter, by id. They are shared, as facts are: one that is named often rests on
-    /// thousands of events.
+    /// Returns the entities that pass the filter, by id. They are shared, as facts are: an entity that is named often has
+    /// thousands of source events.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>>;
 
-    /// Returns the facts that pass the filter, hold and are believed as of a moment, each with the supports that were known
-    /// then, as [`facts_as_of`](crate::facts_as_of) orders them; disputed ones too, rejected ones not.
-    /// They are shared: a context asks for hundreds of facts and shows few.
+    /// Returns the facts that pass the filter, hold and are believed as of a moment, each with the supports known then, in the
+    /// order of [`facts_as_of`](crate::facts_as_of); disputed ones included, rejected ones not. They are shared: a context asks
+    /// for hundreds of facts and shows few.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>>;
 
-    /// Returns those of the facts about these entities, or leading to them, that hold and are believed as of a moment, ordered
-    /// as by [`facts`](Self::facts). Looked at are the `most` that stand first, as [`strongest_facts`](crate::strongest_facts)
-    /// says, among those believed.
+    /// Returns those of the facts about these entities, or with them as object, that hold and are believed as of a moment, in
+    /// the order of [`facts`](Self::facts). Only the `most` strongest believed ones, as
+    /// [`strongest_facts`](crate::strongest_facts) defines them, are considered.
     ///
-    /// For a moment whose belief is [the present](AsOf::is_present) it costs as much as `of` and `most`, however much is known
-    /// of one of them.
+    /// With [the present](AsOf::is_present) as belief time it costs as much as `of` and `most`, however many facts an entity
+    /// has.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -56,7 +56,8 @@ pub trait GraphStore: Projection<GraphDelta> {
     /// `Unavailable` when the database does not answer.
     async fn history(&self, filter: &FactFilter) -> Result<Vec<Fact>>;
 
-    /// Returns the versions that no later one replaced, whatever the world: what a projector goes on from; by id.
+    /// Returns the versions that no later one replaced, whatever their world time: the state from which a projector continues;
+    /// by id.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

@@ -1,4 +1,4 @@
-//! Files that wait to be read.
+//! The port of an inbox of files.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -7,23 +7,22 @@ use async_trait::async_trait;
 
 use crate::{InboxFate, InboxItem, InboxStanding, Result};
 
-/// A place where people and programs put files that the memory shall read.
+/// A place where people and programs put files for the memory to read.
 ///
-/// Guarantees: a claimed file is offered to one caller at a time, in this process and in others, until it is settled; after
-/// the end of a process it is offered again. A file waits, is claimed, processed or failed, and is removed only by
-/// [`erase`](Self::erase).
-/// Not guaranteed: that a file is offered once. The caller makes taking it in idempotent by the document's hash, writes
-/// first, and settles then; a file whose settling was interrupted comes again.
+/// Guarantees: a claimed file is offered to one caller at a time, across processes, until it is settled; after the end of a
+/// process it is offered again. A file is waiting, claimed, processed or failed, and is removed only by [`erase`](Self::erase).
+/// Not guaranteed: that a file is offered once. The caller makes ingestion idempotent by the document's hash, writes first, and
+/// settles then; a file whose settling was interrupted is offered again.
 #[async_trait]
 pub trait Inbox: Debug + Send + Sync + 'static {
     /// Counts the files without claiming or reading one.
     ///
     /// # Errors
-    /// `Unavailable` when the place cannot be looked at.
+    /// `Unavailable` when the place cannot be read.
     async fn standing(&self) -> Result<InboxStanding>;
 
-    /// Claims and reads up to `limit` files, those first that were claimed and not settled, then in the order of their names;
-    /// nothing while another process has files of this place in hand.
+    /// Claims and reads up to `limit` files, first those that were claimed and not settled, then by name; none while another
+    /// process holds files of this place.
     ///
     /// A dropped future leaves files claimed; the next call offers them again.
     ///
@@ -31,23 +30,22 @@ pub trait Inbox: Debug + Send + Sync + 'static {
     /// `Unavailable` when the place cannot be read; a file that cannot be read is an item with the reason.
     async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>>;
 
-    /// Waits until a file may have come since the call; never ends where the place cannot say that, so whoever waits looks now
-    /// and then in any case. A dropped future leaves nothing behind.
+    /// Waits until a file may have arrived since the call; never returns where the place cannot notify, so the caller also
+    /// polls. A dropped future leaves nothing behind.
     async fn changed(&self) {
         std::future::pending::<()>().await;
     }
 
-    /// Puts a claimed file away, with the reason where it was refused. A file that somebody else put away is no error.
+    /// Settles a claimed file, with the reason if it was refused. A file that another process settled is no error.
     ///
     /// # Errors
-    /// `Unavailable` when it cannot be put away; it stays claimed.
+    /// `Unavailable` when it cannot be settled; it stays claimed.
     async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()>;
 
-    /// Removes the files that were put away and whose bytes have a hash (BLAKE3) of which `is_gone` says so, because what
-    /// was read in them is forgotten; returns how many. Files that wait or are claimed are left: what they say is held
-    /// against the tombstones when they are read.
+    /// Removes the settled files whose BLAKE3 hash `is_gone` accepts, because their content is forgotten; returns how many.
+    /// Waiting and claimed files stay: their content is checked against the tombstones when they are read.
     ///
-    /// A place that keeps nothing of what it has offered has nothing to remove.
+    /// A place that keeps no settled files has nothing to remove.
     ///
     /// # Errors
     /// `Unavailable` when a file cannot be read or removed; call it again.

@@ -1,4 +1,4 @@
-//! Ports of the log, of the index that is written with it, and of their upkeep.
+//! Ports of the log, of its index, and of their maintenance.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -13,13 +13,13 @@ use crate::{
 
 /// The log of one space.
 ///
-/// Guarantees: an acknowledged entry is durable as [`EventCaps`] says and visible to every handle; `seq` is dense and in
-/// the order of commit; `recorded_at` strictly increases; nothing but [`erase`](Self::erase) changes an event.
-/// A dropped future leaves the store usable; whether its entries were written is then unknown, so retry with the key.
-/// Not guaranteed: any order of `occurred_at` or of ids.
+/// Guarantees: an acknowledged entry is durable as [`EventCaps`] states and visible to every handle; `seq` is dense and in
+/// commit order; `recorded_at` strictly increases; nothing but [`erase`](Self::erase) changes an event. A dropped future leaves
+/// the store usable; whether its entries were written is then unknown, so retry with the key. Not guaranteed: any order of
+/// `occurred_at` or of ids.
 #[async_trait]
 pub trait EventStore: Debug + Send + Sync + 'static {
-    /// Returns what this log promises.
+    /// Returns the guarantees of this log.
     fn capabilities(&self) -> EventCaps;
 
     /// Returns the last position.
@@ -38,14 +38,14 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// an unknown parent; `Unavailable` when the database does not answer.
     async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>>;
 
-    /// Returns events in the order asked.
+    /// Returns events in the requested order.
     ///
     /// # Errors
-    /// `NotFound` when one is missing; `Corrupt` when one does not match its checksum.
+    /// `NotFound` when one is missing; `Corrupt` when one fails its checksum.
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>>;
 
-    /// Returns events in the order asked, as [`get`](Self::get) does, each from the place where an index has it, so that a store can
-    /// do without a look for its id. A place where another event stands, or none, costs that look.
+    /// Returns events in the requested order, as [`get`](Self::get) does, each by its position from an index, so that a store
+    /// can skip the lookup by id. A wrong position costs that lookup.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -54,26 +54,27 @@ pub trait EventStore: Debug + Send + Sync + 'static {
         self.get(&ids).await
     }
 
-    /// Returns up to `limit` events behind `after` that pass the filter, by `seq`, oldest first, without holes.
+    /// Returns up to `limit` events after `after` that pass the filter, by `seq`, oldest first, without holes.
     ///
     /// # Errors
-    /// `Corrupt` when one does not match its checksum.
+    /// `Corrupt` when one fails its checksum.
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>>;
 
     /// Returns the newest `limit` events that pass the filter, by `seq`, newest first.
     ///
     /// # Errors
-    /// `Corrupt` when one does not match its checksum.
+    /// `Corrupt` when one fails its checksum.
     async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>>;
 
-    /// Returns the newest `limit` conversations with living events, by their last event, newest first.
+    /// Returns the newest `limit` conversations with remaining events, by their last event, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>>;
 
-    /// Erases events in one transaction: bodies become tombstones, their index rows go, the forget generation is raised;
-    /// id, seq, role and `recorded_at` stay. Events that are erased already stay as they are. Returns how many were new.
+    /// Erases events in one transaction: bodies become tombstones, their index rows are deleted, the forget generation is
+    /// incremented; id, seq, role and `recorded_at` stay. Already erased events stay as they are. Returns the number of newly
+    /// erased ones.
     ///
     /// # Errors
     /// `NotFound` when an event is missing; then nothing is erased.
@@ -85,7 +86,7 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn tombstones(&self) -> Result<Vec<Tombstone>>;
 
-    /// Takes over tombstones of another installation or an older copy, for events that this log need not know; raises the
+    /// Adopts tombstones of another installation or an older copy, for events that this log need not know; increments the
     /// forget generation if one of them was new.
     ///
     /// # Errors
@@ -93,66 +94,66 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()>;
 }
 
-/// The stored form of the recall index: rebuildable, never truth. The store scores nothing.
+/// The stored form of the recall index: rebuildable, never the source of truth. The store computes no scores.
 ///
-/// Guarantees: what `append` acknowledged is in the next [`load`](Self::load); no block holds an erased or quarantined
-/// event; loading many small blocks or few merged ones gives the same rows.
+/// Guarantees: what `append` acknowledged is in the next [`load`](Self::load); no block holds an erased or quarantined event;
+/// many small blocks and few merged ones give the same rows.
 #[async_trait]
 pub trait IndexStore: Debug + Send + Sync + 'static {
-    /// Returns what a reader compares before each answer. Costs one small read.
+    /// Returns the mark that a reader compares before each answer. Costs one small read.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn mark(&self) -> Result<IndexMark>;
 
-    /// Returns blocks by `seq` with all rows behind `after`, until at least `limit` rows or the end are reached; an empty
-    /// answer is the end. Rows at or before `after` are left out of the first block.
+    /// Returns blocks by `seq` with all rows after `after`, until at least `limit` rows or the end are reached; an empty answer
+    /// is the end. Rows at or before `after` are omitted from the first block.
     ///
     /// # Errors
-    /// `Corrupt` when a block does not match its checksum.
+    /// `Corrupt` when a block fails its checksum.
     async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>>;
 
-    /// Adds vectors of one model to indexed events and raises the vector generation; unknown and erased events are left
-    /// out. Returns how many were stored.
+    /// Adds vectors of one model to indexed events and increments the vector generation; unknown and erased events are skipped.
+    /// Returns how many were stored.
     ///
     /// # Errors
-    /// `Invalid` when dimensions differ among the rows or from what the model has stored.
+    /// `Invalid` when dimensions differ among the rows or from the stored vectors of the model.
     async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64>;
 }
 
-/// What a check of the stored bytes found.
+/// The result of an integrity check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
     /// Events that were read and match their checksum, or are erased.
     pub events: u64,
-    /// Index rows that name a living event.
+    /// Index rows of events that are not erased.
     pub index_rows: u64,
-    /// One sentence a finding, with ids; empty when all is well.
+    /// One sentence per finding, with ids; empty when all is well.
     pub findings: Vec<String>,
 }
 
-/// What making erased bytes unreadable came to.
+/// The result of a scrub, which makes erased bytes unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scrub {
-    /// Whether the write-ahead log was emptied; false while a reader holds it.
+    /// Whether the write-ahead log was truncated; false while a reader holds it.
     pub truncated: bool,
-    /// What could not be reached, one sentence each.
+    /// Remaining places, one sentence each.
     pub residual: Vec<String>,
 }
 
-/// Upkeep of a space's storage.
+/// Maintenance of a space's storage.
 #[async_trait]
 pub trait Upkeep: Debug + Send + Sync + 'static {
-    /// Reads everything and compares it with its checksums and with each other.
+    /// Reads everything and checks checksums and consistency.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; damage is a finding, not an error.
     async fn check(&self) -> Result<Integrity>;
 
-    /// Looks at what is derived from the log without reading all of it: whether the newest rows of each layer can be read, and
-    /// whether there are as many as the sources of the layer name. Returns the layers that are damaged, with what is wrong.
+    /// Checks derived data without reading all of it: whether the newest rows of each layer can be read, and whether their
+    /// number matches the layer's sources. Returns the damaged layers with their errors.
     ///
-    /// A store that can lose no rows has nothing to look at.
+    /// A store that cannot lose rows returns nothing.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; damage is the answer, not an error.
@@ -160,7 +161,7 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// Whether the index lacks events behind its last block, which happens where its rows were lost. Costs one look-up.
+    /// Whether the index lacks events after its last block, which happens where its rows were lost. Costs one lookup.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -168,27 +169,27 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Makes erased bytes unreadable.
+    /// Scrubs the space: makes erased bytes unreadable.
     ///
-    /// Where a database moved rows within its pages, copies of them can stay behind: if the bytes of the space still hold one
-    /// of these texts, everything is written anew, which costs as much as the space is long.
+    /// Where a database moved rows within its pages, copies of them can remain: if the bytes of the space still hold one of
+    /// these texts, the file is rewritten, which costs in proportion to the size of the space.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn scrub(&self, texts: &[String]) -> Result<Scrub>;
 
-    /// Copies the space into a new file.
+    /// Backs the space up into a new file.
     ///
     /// # Errors
     /// `Conflict` when the file exists; `Unsupported` when the store has no file form.
     async fn backup(&self, to: &Path) -> Result<()>;
 
-    /// Searches the raw bytes of every file of the space (database, write-ahead log), of the copies of it that were put aside
-    /// beside it, and the decoded index blocks for texts that must be gone, on one way through each file: as they are, in
-    /// lower case, as UTF-16 in both orders, escaped as in JSON and as in addresses, and as base64 at each of its three
-    /// alignments. Nothing that a store writes is compressed, so that no stream has to be unpacked.
+    /// Searches the raw bytes of every file of the space (database, write-ahead log), of copies that were set aside next to it,
+    /// and the decoded index blocks for erased texts, in one pass through each file: as they are, in lower case, as UTF-16 in
+    /// both byte orders, JSON-escaped and percent-encoded, and as base64 at each of its three alignments. A store writes
+    /// nothing compressed, so no stream has to be unpacked.
     ///
-    /// An empty text is nowhere. Returns the remnants, ascending; none holds words.
+    /// An empty text is never found. Returns the remnants, ascending; they contain no words.
     ///
     /// # Errors
     /// `Unavailable` when a file cannot be read.
@@ -200,27 +201,27 @@ pub trait Upkeep: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn seal(&self) -> Result<u64>;
 
-    /// Returns the stretches of the log, first and last position, whose index rows cannot be read or are not those of its
-    /// living events, ascending; each is at most a block long, and [`reindex`](Self::reindex) makes it anew.
+    /// Returns the log ranges, first and last position, whose index rows cannot be read or do not match their events,
+    /// ascending; each is at most one block long, and [`reindex`](Self::reindex) rebuilds it.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; damage is the answer, not an error.
     async fn damaged_index(&self) -> Result<Vec<(Seq, Seq)>>;
 
-    /// Puts index rows of these events in the place of whatever the index holds of a stretch. Events that were erased in
-    /// between are left out. Returns how many rows were written.
+    /// Replaces the index rows of a range with those of these events. Events that were erased in between are left out. Returns
+    /// how many rows were written.
     ///
     /// # Errors
-    /// `Invalid` for an event outside the stretch; `Conflict` when the index was sealed in between: look again.
+    /// `Invalid` for an event outside the range; `Conflict` when the index was sealed in between: look again.
     async fn reindex(&self, stretch: (Seq, Seq), rows: &[(Event, IndexEntry)]) -> Result<u64>;
 
-    /// Returns the decisions to forget that were stored and not reported as finished, oldest first.
+    /// Returns the stored forget decisions that were not reported as finished, oldest first.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn unfinished_forgets(&self) -> Result<Vec<EventId>>;
 
-    /// Notes that everything these decisions ask for is done.
+    /// Marks these forget decisions as finished.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

@@ -1,4 +1,4 @@
-//! Ports of models outside the process. Each asks for a permit.
+//! Ports of models outside the process. Each requires a permit.
 
 use std::fmt::Debug;
 
@@ -9,30 +9,29 @@ use crate::{
     Producer, Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
 };
 
-/// Turns text into vectors, outside the process. Reading cannot call it: it has no permit.
+/// An embedder outside the process. Read paths cannot call it: they have no permit.
 ///
-/// Guarantees: one vector a text, in order, finite and of length 1 ± 1e-3, all of one model with the same number of values;
-/// no text and no key in an error.
-/// Not guaranteed: an answer in any time; the caller has a deadline. A dropped future ends the request and leaves nothing
-/// behind but what was paid.
+/// Guarantees: one vector per text, in order, finite and of length 1 ± 1e-3, all of one model and of the same dimension; no
+/// text and no key in an error. Not guaranteed: an answer in any time; the caller sets a deadline. A dropped future ends the
+/// request and leaves nothing behind but the cost.
 #[async_trait]
 pub trait BackgroundEmbedder: Debug + Send + Sync + 'static {
     /// Returns the model; vectors of two models never mix.
     fn model(&self) -> &ModelId;
 
-    /// Returns one vector a text; all of them or an error. One call is one request, apart from repetitions.
+    /// Returns one vector per text; all of them or an error. One call is one request, apart from retries.
     ///
     /// # Errors
-    /// `Unavailable` when the model cannot answer now, or the permit is spent; `Invalid` when it refuses the texts, the key
-    /// or the name of the model; `Unsupported` when what it answers is no vectors for these texts.
+    /// `Unavailable` when the model cannot answer now, or the permit is spent; `Invalid` when it refuses the texts, the key or
+    /// the model name; `Unsupported` when its answer does not hold vectors for these texts.
     async fn embed(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }
 
-/// Answers questions in words, outside the process. Reading cannot call it: it has no permit.
+/// A language model outside the process. Read paths cannot call it: they have no permit.
 ///
-/// Guarantees: no text and no key in an error; an answer that was cut off, or is no text, is an error.
-/// Not guaranteed: an answer in any time, the form that was asked for, or a true word; whoever asks checks what comes. A
-/// dropped future ends the request and leaves nothing behind but what was paid.
+/// Guarantees: no text and no key in an error; a truncated answer, or one without text, is an error. Not guaranteed: an answer
+/// in any time, the requested form, or truth; the caller validates the answer. A dropped future ends the request and leaves
+/// nothing behind but the cost.
 #[async_trait]
 pub trait LanguageModel: Debug + Send + Sync + 'static {
     /// Returns the model.
@@ -42,48 +41,48 @@ pub trait LanguageModel: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when the model cannot answer now, the permit is spent or a cap is reached; `Invalid` when it refuses the
-    /// key, the question or the name of the model; `Unsupported` when what it answers cannot be used.
+    /// key, the question or the model name; `Unsupported` when its answer is unusable.
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion>;
 }
 
-/// Keeps answers that were paid for, so that the same question is not paid twice. Truth never rests on it: what was accepted
-/// stands in the log.
+/// A cache of paid answers, so that the same question is not paid twice. Nothing depends on it: accepted results are in the
+/// log.
 ///
-/// Guarantees: an answer that rests on an erased event is neither kept nor given, from the moment of the erase on.
+/// Guarantees: an answer that rests on an erased event is neither stored nor returned, from the moment of the erase on.
 #[async_trait]
 pub trait CompletionCache: Debug + Send + Sync + 'static {
     /// Returns the answer to a question.
     ///
     /// # Errors
-    /// `NotFound` when none is kept; `Unavailable` when the database does not answer.
+    /// `NotFound` when none is cached; `Unavailable` when the database does not answer.
     async fn get(&self, prompt: PromptHash) -> Result<Completion>;
 
-    /// Keeps the answer to a question that shows these events, in place of an earlier one.
+    /// Stores the answer to a question that shows these events, replacing an earlier one.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn put(&self, prompt: PromptHash, completion: &Completion, sources: &[EventId]) -> Result<()>;
 
-    /// Removes the answers that rest on one of these events, and returns how many.
+    /// Deletes the answers that rest on one of these events, and returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn erase(&self, sources: &[EventId]) -> Result<u64>;
 }
 
-/// Reads claims with a model's help. Pure on both sides of the model, so that a kept answer can be read again, unpaid.
+/// Claim extraction with a model. Prompt and parser are pure, so that a cached answer can be parsed again without cost.
 pub trait ModelExtractor: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks about several events at once, and tells whom and what is known; all are numbered, no id is shown.
+    /// Builds the prompt for several events at once, with known entities and topics; all are numbered, no id is shown.
     fn prompt(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> Prompt;
 
-    /// Reads one extraction an event, in the order of the question. What cannot be true by its form (an event that was not
-    /// shown, words that the event does not say, a number or date that it does not name) is dropped with a remark.
+    /// Parses one extraction per event, in the order of the question. Items with an invalid form (an event that was not shown,
+    /// words that are not in the event, a number or date that it does not mention) are dropped with a remark.
     ///
     /// # Errors
-    /// `Unsupported` when it is no answer, or more than half of what it claims was dropped.
+    /// `Unsupported` for an unusable answer, or when more than half of its items were dropped.
     fn parse(
         &self,
         utterances: &[Utterance<'_>],
@@ -92,19 +91,19 @@ pub trait ModelExtractor: Debug + Send + Sync + 'static {
     ) -> Result<Vec<Extraction>>;
 }
 
-/// Writes a summary with a model's help. Pure on both sides of the model.
+/// Summaries by a model. Prompt and parser are pure.
 pub trait Summarizer: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks for a summary of `parts` that goes on from `previous`, of at most so many tokens.
+    /// Builds the prompt for a summary of `parts` that continues `previous`, within the token budget.
     fn prompt(&self, previous: Option<&str>, parts: &[&str], budget: TokenCount) -> Prompt;
 
-    /// Reads the summary of what was asked about.
+    /// Parses the summary.
     ///
     /// # Errors
-    /// `Unsupported` when it is none: a name, number or date in it stands in none of the texts that were shown, or it does
-    /// not fit into the budget.
+    /// `Unsupported` for an unusable answer: it holds a name, number or date that is in none of the shown texts, or exceeds the
+    /// budget.
     fn parse(
         &self,
         previous: Option<&str>,
@@ -114,29 +113,29 @@ pub trait Summarizer: Debug + Send + Sync + 'static {
     ) -> Result<String>;
 }
 
-/// A line of a text that a model wrote, with what it rests on.
+/// A model-written line with its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenLine {
     /// The words.
     pub text: String,
-    /// The places of the sentences that say it, ascending, at least one.
+    /// The indexes of the supporting sentences, ascending, at least one.
     pub rests: Vec<u32>,
 }
 
-/// Says what some sentences say in other words, with a model's help: it edits a text of before, line by line. Pure on both
-/// sides of the model.
+/// Rewriting of summary nodes by a model: it edits the previous text line by line. Prompt and parser are pure.
 pub trait NodeWriter: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks for edits of the lines of before, so that they say what the sentences say; both are numbered, no id is shown.
+    /// Builds the prompt for edits that bring the previous lines in agreement with the sentences; both are numbered, no id is
+    /// shown.
     fn prompt(&self, before: &[WrittenLine], sentences: &[String]) -> Prompt;
 
-    /// Reads the lines that the edits give. A line that no edit names is kept byte for byte; an edit of a line or of sentences
-    /// that were not shown does nothing.
+    /// Applies the edits. A line without an edit is kept byte for byte; an edit of a line or of sentences that were not shown
+    /// is ignored.
     ///
     /// # Errors
-    /// `Unsupported` when it is no answer, more than half of its edits do nothing, or nothing would be left.
+    /// `Unsupported` for an unusable answer, when more than half of its edits are ignored, or when no line would remain.
     fn parse(
         &self,
         before: &[WrittenLine],
@@ -145,97 +144,99 @@ pub trait NodeWriter: Debug + Send + Sync + 'static {
     ) -> Result<Vec<WrittenLine>>;
 }
 
-/// What a model thinks of something that it was shown.
+/// A model's judgment on a note or a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opinion {
-    /// A note, by its place, belongs here and under these words.
+    /// A note belongs in this category, with these tags.
     Files {
-        /// Which note.
+        /// Index of the note.
         note: usize,
-        /// Where it belongs.
+        /// The category.
         category: Category,
-        /// Words attached to it, at most eight.
+        /// Its tags, at most eight.
         tags: Vec<Tag>,
     },
-    /// A note, by its place, is not worth keeping.
+    /// A note is not worth keeping.
     Noise {
-        /// Which note.
+        /// Index of the note.
         note: usize,
     },
-    /// In a message, by its place, the user says how he wants things.
+    /// A message states a preference of the user.
     Prefers {
-        /// Which message.
+        /// Index of the message.
         message: usize,
-        /// Where he says it.
+        /// The span of the statement.
         quote: Span,
     },
 }
 
-/// Judges notes and messages with a model's help, all with one question. Pure on both sides of the model.
+/// Judgment of notes and messages by a model, all in one question. Prompt and parser are pure.
 pub trait NoteJudge: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks about notes and messages of the user; both are numbered, no id is shown. The feedback, what the user praised and
-    /// corrected lately, shows what matters to him; nothing is asked about it.
+    /// Builds the prompt about notes and messages of the user; both are numbered, no id is shown. The feedback, the user's
+    /// recent praise and corrections, shows what matters to the user; it is context only.
     fn prompt(&self, notes: &[&Learning], messages: &[&str], feedback: &[&str]) -> Prompt;
 
-    /// Reads what the model thinks, at most one opinion of a note. What cannot be by its form (a note or a message that was not
-    /// shown, words that the message does not say, a category that is none) is dropped.
+    /// Parses the judgments, at most one per note. Items with an invalid form (a note or a message that was not shown, words
+    /// that are not in the message, an invalid category) are dropped.
     ///
     /// # Errors
-    /// `Unsupported` when it is no answer, or more than half of it was dropped.
+    /// `Unsupported` for an unusable answer, or when more than half of it was dropped.
     fn parse(&self, notes: &[&Learning], messages: &[&str], completion: &Completion) -> Result<Vec<Opinion>>;
 }
 
-/// What a text says in short, whom and what it names, and what it is about.
+/// A digest of a text: short summary, entities and topics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// One or two sentences of at most [`LONGEST_DIGEST`](crate::LONGEST_DIGEST) characters.
     pub text: String,
-    /// Whom and what it names, at most [`MOST_NAMED`](crate::MOST_NAMED).
+    /// The entities that it names, at most [`MOST_NAMED`](crate::MOST_NAMED).
     pub entities: Vec<String>,
-    /// What it is about.
+    /// Its topics.
     pub topics: Vec<Tag>,
-    /// How much it matters.
+    /// Its importance.
     pub importance: Importance,
 }
 
-/// Makes digests of texts with a model's help. Pure on both sides of the model.
+/// Digests of texts by a model. Prompt and parser are pure.
 pub trait ModelDigester: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks what a text says in short.
+    /// Builds the prompt for the digest of a text.
     fn prompt(&self, text: &str) -> Prompt;
 
-    /// Reads the digest of the text that was asked about. Names that it does not have are dropped.
+    /// Parses the digest. Names that are not in the text are dropped.
     ///
     /// # Errors
-    /// `Unsupported` when it is none: no sentence, one that is too long, or a name, number or date that the text does not have.
+    /// `Unsupported` for an unusable answer: no sentence, one that is too long, or a name, number or date that is not in the
+    /// text.
     fn parse(&self, text: &str, completion: &Completion) -> Result<Digest>;
 }
 
-/// What a model thinks of how a task went.
+/// A model's assessment of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appraisal {
-    /// How well, from 1 to [`BEST_SCORE`](crate::BEST_SCORE).
+    /// The success score, from 1 to [`BEST_SCORE`](crate::BEST_SCORE).
     pub score: u8,
-    /// What to remember of it for the next one: one line of at most [`LONGEST_LINE`](crate::LONGEST_LINE) characters.
+    /// The lesson for the next task: one line of at most [`LONGEST_LINE`](crate::LONGEST_LINE) characters.
     pub lesson: String,
 }
 
-/// Judges how an agent did a task, with a model's help. Pure on both sides of the model.
+/// Assessment of an agent's tasks by a model. Prompt and parser are pure.
 pub trait Appraiser: Debug + Send + Sync + 'static {
-    /// Names what asks and reads, and the version of its instructions.
+    /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
-    /// Asks about the steps of a task that is over, oldest first, the end last; they are numbered, no id is shown.
+    /// Builds the prompt about the steps of a finished task, oldest first, the end last; they are numbered, no id is shown.
     fn prompt(&self, steps: &[String]) -> Prompt;
 
-    /// Reads what the model thinks; `None` where it found nothing to remember.
+    /// Parses the assessment; `None` where the model found no lesson.
     ///
     /// # Errors
-    /// `Unsupported` when it is no answer: no score of the scale, no single line, or a name, number or date that no step has.
+    /// `Unsupported` for an unusable answer: a score off the scale, no single line, or a name, number or date that is in no
+    /// step.
     fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<Appraisal>>;
 }

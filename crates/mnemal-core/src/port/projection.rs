@@ -1,4 +1,4 @@
-//! Ports of what is derived from the log, and of what stands beside it.
+//! Ports of projections, which derive rows from the log, and of receipts.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -11,33 +11,33 @@ use crate::{
     Result, Seen, SessionId, Timestamp,
 };
 
-/// Moves a cursor from where it was read to where the rows lead.
+/// A cursor move, from the position where it was read to that of the written rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
-    /// Where the cursor must stand; else `Conflict`.
+    /// The expected cursor; any other is a `Conflict`.
     pub expect: Cursor,
-    /// Where it stands afterwards.
+    /// The new cursor.
     pub next: Cursor,
-    /// Events on the way that could not be digested.
+    /// Events in between that could not be processed.
     pub dead: Vec<DeadLetter>,
-    /// Events whose dead letter goes: they were digested after all, or are erased.
+    /// Events whose dead letter is removed: they were processed after all, or are erased.
     pub revived: Vec<EventId>,
 }
 
-/// An event that a projector could not digest.
+/// An event that a projector could not process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
     /// The event.
     pub event: EventId,
-    /// Why, without content.
+    /// The reason, without content.
     pub why: String,
 }
 
-/// Derived rows with a cursor; they move together. `Delta` is what one fold changes, and tells the projections of one store
-/// apart.
+/// Derived rows with a cursor, which change together. `Delta` is the change of one fold, and distinguishes the projections of
+/// one store.
 #[async_trait]
 pub trait Projection<Delta: Send + Sync + 'static>: Debug + Send + Sync + 'static {
-    /// Returns how far the rows go.
+    /// Returns the cursor of the rows.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -49,7 +49,7 @@ pub trait Projection<Delta: Send + Sync + 'static>: Debug + Send + Sync + 'stati
     /// `Conflict` when the cursor is not where `advance` expects it; then nothing is written.
     async fn apply(&self, delta: &Delta, advance: &Advance) -> Result<()>;
 
-    /// Drops all rows, dead letters and the cursor in one transaction.
+    /// Deletes all rows, dead letters and the cursor in one transaction.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -65,17 +65,17 @@ pub trait Projection<Delta: Send + Sync + 'static>: Debug + Send + Sync + 'stati
 /// Notes and other learnings.
 #[async_trait]
 pub trait LearningStore: Projection<LearningDelta> {
-    /// Returns the learnings that hold and are known as of a moment, by category, then key, then id.
+    /// Returns the learnings that are active and known as of a moment, by category, then key, then id.
     ///
-    /// Holds: `world < expires_at`. Known: `created_at ≤ belief < expired_at`. Rows whose sources are erased are not
-    /// served, even before the projector has seen the forget. A store that keeps rows in memory hands out those, so that a
-    /// caller who looks at all of them copies none, nor the list.
+    /// Active: `world < expires_at`. Known: `created_at ≤ belief < expired_at`. Rows with erased sources are not served, even
+    /// before the projector has seen the forget. A store with a cache returns the cached rows and list, so that reading all of
+    /// them copies nothing.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>>;
 
-    /// Returns every row that passes the filter whatever its status, by id.
+    /// Returns every row that passes the filter, whatever its status, by id.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -88,11 +88,11 @@ pub trait LearningStore: Projection<LearningDelta> {
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>>;
 }
 
-/// What was shown to whom; kept for a bounded time.
+/// Receipts and the records that each session was shown; kept for a limited time.
 #[async_trait]
 pub trait ReceiptStore: Debug + Send + Sync + 'static {
-    /// Stores a receipt, and its lines as seen by the session unless that is [nobody's](SessionId::nobody), in one transaction.
-    /// Everybody sees them at once; a power cut may take the newest, each as a whole.
+    /// Stores a receipt and marks its lines as shown to the session, unless it is [the anonymous one](SessionId::nobody), in
+    /// one transaction. The write is visible at once; a power cut may lose the newest receipts, each as a whole.
     ///
     /// # Errors
     /// `Conflict` when the id is known.
@@ -101,7 +101,7 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     /// Returns a receipt.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this id.
+    /// `NotFound` for an unknown id.
     async fn get(&self, id: ReceiptId) -> Result<Receipt>;
 
     /// Returns the newest `limit` receipts, newest first.
@@ -110,56 +110,56 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>>;
 
-    /// Returns what a session was shown, also before a restart; empty for an unknown session.
+    /// Returns the records that a session was shown, also before a restart; empty for an unknown session.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn seen(&self, session: &SessionId) -> Result<Seen>;
 
-    /// Forgets that a session was shown anything, after a compaction of its transcript.
+    /// Clears the shown records of a session, after its transcript was compacted.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn clear_seen(&self, session: &SessionId) -> Result<()>;
 
-    /// Drops receipts of before a moment; returns how many.
+    /// Deletes receipts from before a moment; returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn sweep(&self, before: Timestamp) -> Result<u64>;
 
-    /// Removes lines, omissions and seen records that rest on these events; returns how many.
+    /// Deletes lines, omissions and shown records that rest on these events; returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn erase(&self, sources: &[EventId]) -> Result<u64>;
 }
 
-/// How far one step went.
+/// Result of one projector step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Events consumed by this step.
     pub consumed: u64,
-    /// Where the cursor stands.
+    /// The new cursor.
     pub cursor: Cursor,
     /// Events between the cursor and the head.
     pub behind: u64,
 }
 
-/// Folds the log into one layer. No clock, no randomness, no model: the same events give the same rows.
+/// A projector folds the log into one layer. No clock, no randomness, no model: the same events give the same rows.
 #[async_trait]
 pub trait Projector: Debug + Send + Sync + 'static {
     /// Returns the layer whose rows it writes.
     fn layer(&self) -> Layer;
 
-    /// Consumes up to `limit` events, commits, and returns; a conflict with another process is progress of nobody, not
-    /// an error.
+    /// Consumes up to `limit` events, commits, and returns. A conflict with another process means that no progress was made
+    /// here; it is no error.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress>;
 
-    /// Drops the layer's rows, so that the next steps fold the log again.
+    /// Deletes the layer's rows, so that the next steps fold the log again.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

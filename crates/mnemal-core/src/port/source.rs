@@ -1,11 +1,11 @@
-//! Where time and ids come from, so that a test can say both.
+//! Sources of time and ids, replaceable in tests.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::Timestamp;
 
-/// Tells the time.
+/// A clock.
 pub trait Clock: Debug + Send + Sync + 'static {
     /// Returns the wall-clock time; it may jump in both directions.
     fn now(&self) -> Timestamp;
@@ -14,8 +14,8 @@ pub trait Clock: Debug + Send + Sync + 'static {
     fn monotonic(&self) -> Duration;
 }
 
-/// Makes time-ordered 128-bit ids.
+/// A source of time-ordered 128-bit ids.
 pub trait IdSource: Debug + Send + Sync + 'static {
-    /// Returns an id that was never returned before; larger for a later `at`, except within a millisecond.
+    /// Returns a new unique id; larger for a later `at`, except within a millisecond.
     fn next(&self, at: Timestamp) -> u128;
 }

@@ -8,24 +8,24 @@ use crate::{HollowNode, NodePath, Projection, Result, SummaryDelta, SummaryNode}
 
 /// The nodes of the summary tree.
 ///
-/// Guarantees: a node whose lines rest on an erased event is served by no method from the commit of the erase on: it is
-/// hollow, its words are gone, and it stays so until it is put again or removed.
-/// Not guaranteed: any check of what the nodes say; they are a projector's.
+/// Guarantees: a node whose lines rest on an erased event is not served from the commit of the erase on: it is stale, its words
+/// are deleted, and it stays so until it is written again or removed.
+/// Not guaranteed: any check of the nodes' content, which is the projector's task.
 #[async_trait]
 pub trait SummaryStore: Projection<SummaryDelta> {
-    /// Returns those of some nodes that are there and have a text, in the order asked.
+    /// Returns those of the requested nodes that exist and have a text, in the requested order.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>>;
 
-    /// Returns the newest nodes right below one, the one with the latest `last_at` first, then by the text of the path.
+    /// Returns the newest direct children of a node, by `last_at` descending, then by the text of the path.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn children(&self, path: &NodePath, limit: NonZeroUsize) -> Result<Vec<SummaryNode>>;
 
-    /// Returns nodes without a text, by the text of the path.
+    /// Returns stale nodes, by the text of the path.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

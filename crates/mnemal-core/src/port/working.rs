@@ -7,15 +7,15 @@ use async_trait::async_trait;
 
 use crate::{KeyPrefix, Result, Timestamp, WorkingEntry, WorkingKey};
 
-/// Scratch entries under paths, each until its time.
+/// Working memory: entries under path keys, each with an expiration.
 ///
-/// Guarantees: a prefix matches whole segments only; a namespace never holds more than the room that the last `put` named.
-/// Not guaranteed: that an entry is kept, or that it goes at its time: a store has no clock, so it answers with entries that
-/// have expired too, until they are swept, and the caller looks at `expires_at`.
+/// Guarantees: a prefix matches whole segments only; a namespace never holds more entries than the `room` of the last `put`.
+/// Not guaranteed: that an entry is kept, or that it disappears when it expires: a store has no clock, so it returns expired
+/// entries until they are swept, and the caller checks `expires_at`.
 #[async_trait]
 pub trait WorkingStore: Debug + Send + Sync + 'static {
-    /// Puts an entry in the place of one with the same key; where its namespace then has more than `room` entries, those that
-    /// expire first go, never the new one. Returns what went, in the order in which it would have expired.
+    /// Stores an entry, replacing one with the same key; if its namespace then has more than `room` entries, those that expire
+    /// first are evicted, never the new one. Returns the evicted entries, by expiration.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -26,13 +26,13 @@ pub trait WorkingStore: Debug + Send + Sync + 'static {
         room: NonZeroUsize,
     ) -> Result<Vec<(WorkingKey, Timestamp)>>;
 
-    /// Returns an entry, also one that has expired and was not swept yet.
+    /// Returns an entry, also an expired one that was not swept yet.
     ///
     /// # Errors
     /// `NotFound` when there is none; `Unavailable` when the database does not answer.
     async fn get(&self, key: &WorkingKey) -> Result<WorkingEntry>;
 
-    /// Returns the entries below any of these prefixes, by key, each once; also those that have expired and were not swept yet.
+    /// Returns the entries below any of these prefixes, by key, each once; including expired ones that were not swept yet.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -44,7 +44,7 @@ pub trait WorkingStore: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn remove(&self, prefix: &KeyPrefix) -> Result<u64>;
 
-    /// Removes the entries that have expired by a moment, and returns how many.
+    /// Removes the entries that expired by a moment, and returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

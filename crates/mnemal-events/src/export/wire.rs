@@ -1,4 +1,4 @@
-//! The lines of our export, written out by hand: what is here is compatible for as long as the version stands.
+//! Serialized form of the export lines. The format is stable for as long as its version number stands.
 
 use mnemal_core::{
     AgentId, Cardinality, Category, ChannelId, Decision, Error, Event, EventId, EventKind, FactChoice,

@@ -1,4 +1,4 @@
-//! The conversations of an account export of ChatGPT: a list of trees of messages, of which one branch is shown.
+//! Importer for the conversations of a ChatGPT account export: a list of message trees with one visible branch each.
 
 mod branch;
 
@@ -10,12 +10,12 @@ use super::moment::Moments;
 use super::reader::OTHER_BRANCH;
 use super::turn::{Said, Turns};
 
-/// What stands around the name of a source in an answer that was looked up. Source: exports of 2025 and 2026.
+/// Delimiters of a citation mark. Source: exports of 2025 and 2026.
 const CITATION: (char, char) = ('\u{e200}', '\u{e201}');
-/// What older exports wrote around it.
+/// Delimiters of a citation mark in older exports.
 const OLD_CITATION: (char, char) = ('【', '】');
 
-/// What is the same for all messages of a conversation.
+/// Data common to all messages of a conversation.
 struct Conversation<'r> {
     id: String,
     title: Option<&'r str>,
@@ -56,7 +56,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     Ok(())
 }
 
-/// Returns when a conversation began; without that when it was changed last.
+/// Returns the start time of a conversation, else the time of its last change.
 fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
     for field in ["create_time", "update_time"] {
         match moments.read(record.get(field)) {
@@ -120,7 +120,7 @@ fn is_hidden(message: &Object) -> bool {
     })
 }
 
-/// Returns what a message says; notes what of it is no text.
+/// Returns the text of a message; notes parts without text.
 fn text(message: &Object, turns: &mut Turns) -> Result<Option<String>, String> {
     let content = message.get("content").and_then(Value::as_object).ok_or("a message without content")?;
     let said = match json::loose(content, "content_type").unwrap_or("text") {
@@ -153,7 +153,7 @@ fn text(message: &Object, turns: &mut Turns) -> Result<Option<String>, String> {
     Ok(Some(said))
 }
 
-/// Puts in place of each mark of a source the words that the program shows for it, which may be none.
+/// Replaces each citation mark by the words that the program shows for it, which may be none.
 fn without_citations(text: &str, message: &Object) -> String {
     if !text.contains([CITATION.0, OLD_CITATION.0]) {
         return text.to_owned();

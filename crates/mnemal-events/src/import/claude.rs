@@ -1,4 +1,4 @@
-//! An account export of Claude: conversations, projects with their documents, and what the program noted of its user.
+//! Importer for a Claude account export: conversations, projects with documents, and the stored user memory.
 
 mod branch;
 
@@ -11,7 +11,7 @@ use super::note;
 use super::reader::OTHER_BRANCH;
 use super::turn::{Said, Turns};
 
-/// What the export writes where a message used a tool. Source: exports of 2024 to 2026.
+/// Placeholder that the export writes for a tool call. Source: exports of 2024 to 2026.
 const PLACEHOLDER: &str = "This block is not supported on your current device yet.";
 
 /// Reads a record of `conversations.json`, `projects.json` or `memories.json`.
@@ -57,7 +57,7 @@ fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result
     Ok(())
 }
 
-/// Returns the name of a conversation or project; of one that has none its place in the file.
+/// Returns the name of a conversation or project; without one, its position in the file.
 fn id(record: &Object, turns: &mut Turns) -> String {
     json::loose_name(record, "uuid").unwrap_or_else(|| {
         turns.fail("field `uuid` is missing".to_owned());
@@ -65,7 +65,7 @@ fn id(record: &Object, turns: &mut Turns) -> String {
     })
 }
 
-/// Returns when a conversation began; without that when it was changed last.
+/// Returns the start time of a conversation, else the time of its last change.
 fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
     for field in ["created_at", "updated_at"] {
         match moments.read(record.get(field)) {
@@ -77,7 +77,7 @@ fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Tim
     None
 }
 
-/// The conversation of a message, and its place in it.
+/// A message's conversation, and its position there.
 struct Whole<'r> {
     id: &'r str,
     title: Option<&'r str>,
@@ -118,7 +118,7 @@ fn say(
     };
     let mut last = None;
     if let Err(why) = sender {
-        // Nobody knows who said it; the files beside it are there all the same.
+        // Its speaker is unknown; the attached files are stored all the same.
         attachments(message, &said, turns)?;
         return Err(why);
     }
@@ -131,7 +131,7 @@ fn say(
     Ok(last)
 }
 
-/// Returns what a message says: its parts of text, else its field `text`.
+/// Returns the text of a message: its text parts, else its field `text`.
 fn text(message: &Object, turns: &mut Turns) -> String {
     let parts = message.get("content").filter(|content| !content.is_null());
     if parts.is_some_and(|parts| !parts.is_array()) {
@@ -154,7 +154,7 @@ fn text(message: &Object, turns: &mut Turns) -> String {
     }
 }
 
-/// Cuts what stands where a message used a tool, with the fence around it.
+/// Removes the placeholders of tool calls, with their fences.
 fn without_placeholders(text: &str) -> String {
     if !text.contains(PLACEHOLDER) {
         return text.to_owned();
@@ -165,7 +165,7 @@ fn without_placeholders(text: &str) -> String {
     paragraphs.join("\n\n")
 }
 
-/// Keeps the text of files that were attached to a message; nobody said it.
+/// Stores the text of a message's attached files; it has no speaker.
 fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), String> {
     let attached = message.get("attachments").and_then(Value::as_array);
     for (place, file) in attached.into_iter().flatten().enumerate() {
@@ -258,8 +258,8 @@ fn memories(record: &Object, turns: &mut Turns) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps each paragraph of what the program noted as a note, filed by the heading above it; a model wrote it, so nobody's words
-/// it is.
+/// Stores each paragraph of the program's memory as a note, filed by the heading above it; a model wrote it, so it counts as no
+/// person's words.
 fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
     let mut above = None;
     for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
@@ -283,7 +283,7 @@ fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the words of a paragraph that is a heading: `**Work**`, `## Work`.
+/// Returns the text of a paragraph that is a heading: `**Work**`, `## Work`.
 fn heading(paragraph: &str) -> Option<&str> {
     let bold = paragraph.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
     let bold = bold.filter(|words| !words.contains("**"));

@@ -1,4 +1,4 @@
-//! Session files of Codex CLI, `rollout-*.jsonl`: what was said and called, and what its person rolled back.
+//! Importer for Codex CLI session files, `rollout-*.jsonl`: messages, tool calls and rolled-back turns.
 //!
 //! Shape: `RolloutLine` in `codex-rs/protocol/src/protocol.rs` of openai/codex, as of 2026; each line is
 //! `{timestamp, type, payload}`.
@@ -13,22 +13,22 @@ use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// What a message of the program starts with in place of its person's words. Source: openai/codex, fragments of contexts.
+/// Starts of program-written messages. Source: openai/codex, fragments of contexts.
 const PROGRAM: [&str; 4] =
     ["# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<turn_aborted>"];
-/// Words of one side that the other kind of line has not repeated yet.
+/// Pending words of one kind of line that the other kind has not repeated yet.
 const WAITING: usize = 64;
 
-/// A session while it is read.
+/// State of a session while it is read.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
     session: Option<String>,
     /// Whether an agent of the program leads this conversation.
     is_side: bool,
     calls: HashMap<String, (EventId, String)>,
-    /// The events of each prompt and of what followed it, oldest first.
+    /// The events of each prompt and of its replies, oldest first.
     prompts: Vec<Vec<EventId>>,
-    /// What one kind of line said, and the other is going to say again.
+    /// Words of one kind of line that the other is expected to repeat.
     waiting: VecDeque<(bool, EventKind, String)>,
     last: Option<EventId>,
     count: u64,
@@ -89,7 +89,7 @@ impl Codex {
         }
     }
 
-    /// Says words once that stand in two kinds of lines: as an item of the model's answer, and as an event.
+    /// Stores words once that occur in two kinds of lines: as an item of the model's answer, and as an event.
     fn say(
         &mut self,
         kind: EventKind,
@@ -176,7 +176,7 @@ impl Codex {
         Ok(id)
     }
 
-    /// Takes back the last prompts with all that followed them.
+    /// Rolls back the last prompts with all replies.
     fn roll_back(&mut self, payload: &Object, turns: &mut Turns) {
         let count = payload.get("num_turns").and_then(Value::as_u64).unwrap_or_default();
         let left = self.prompts.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! Tells the format of a file by its first lines and its name.
+//! Format detection from a file's first lines and its name.
 
 use mnemal_core::{Error, PRODUCT, Result};
 use serde_json::Value;
@@ -8,12 +8,12 @@ use super::element::Elements;
 use super::json::Object;
 use super::takeout;
 
-/// Bytes that are looked at to tell the format. Source: SURFACES 9.1, the first 64 KiB.
+/// Bytes inspected for format detection. Source: own choice.
 pub const DETECT_BYTES: usize = 64 * 1024;
-/// Lines that are looked at. Source: own choice; transcripts begin with entries that say little.
+/// Lines inspected. Source: own choice; transcripts begin with entries that say little.
 const LINES: usize = 50;
 
-/// Returns what a file holds, by its first bytes (up to [`DETECT_BYTES`]) and its name.
+/// Detects the format of a file by its first bytes (up to [`DETECT_BYTES`]) and its name.
 ///
 /// # Errors
 /// `Invalid` when no format fits, or more than one; the message names the candidates.
@@ -71,14 +71,14 @@ pub(super) fn has_end(file_name: &str, end: &str) -> bool {
     file_name.rsplit_once('.').is_some_and(|(_, own)| own.eq_ignore_ascii_case(end))
 }
 
-/// Tells an agent's memory and daily notes from other notes by the name of the file.
+/// Distinguishes an agent's memory and daily notes from other notes by the file name.
 fn notes(file_name: &str) -> Format {
     let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_day = name.len() == "2026-03-01.md".len() && name.bytes().filter(u8::is_ascii_digit).count() == 8;
     if is_day || matches!(name, "MEMORY.md" | "HISTORY.md") { Format::MemoryMd } else { Format::Obsidian }
 }
 
-/// Tells documents that are one JSON value by names of fields that no other format has.
+/// Detects single-JSON-value documents by field names that no other format has.
 fn document(text: &str) -> Option<Format> {
     let start = text.trim_start_matches('\u{FEFF}').trim_start();
     let has = |field: &str| start.contains(&format!("\"{field}\""));
@@ -117,7 +117,7 @@ fn document(text: &str) -> Option<Format> {
     }
 }
 
-/// Tells an export of another memory or program that is one object, by the names of its fields.
+/// Detects an export of another memory or program that is one object, by its field names.
 fn store(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
     let holds = |field: &str| keys.iter().any(|key| key == field);
     let is_graph = ["episodes", "episodic_nodes", "entities", "nodes", "facts", "edges", "entity_edges"];
@@ -140,8 +140,8 @@ fn store(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
     ((holds("results") || holds("memories")) && has("memory")).then_some(Format::Mem0)
 }
 
-/// Tells a part of an account export that is one object: a conversation, a project, memories, or a list of conversations under a
-/// name.
+/// Detects a part of an account export that is one object: a conversation, a project, memories, or a list of conversations
+/// under a name.
 fn account(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
     let holds = |field: &str| keys.iter().any(|key| key == field);
     let is_list = holds("conversations");
@@ -154,7 +154,7 @@ fn account(keys: &[String], has: &dyn Fn(&str) -> bool) -> Option<Format> {
         .then_some(Format::Claude)
 }
 
-/// Returns the names of the fields of an object that begins a text, as far as the text goes.
+/// Returns the field names of the object at the start of a text, as far as the text goes.
 fn keys(text: &str) -> Vec<String> {
     let (mut keys, mut depth, mut name) = (Vec::new(), 0_usize, None::<String>);
     let mut letters = text.chars();
@@ -193,7 +193,7 @@ fn is_line(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
 }
 
-/// Returns how the records of a file are found: `None` for one a line.
+/// Returns the record splitter of a file: `None` for one record per line.
 pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
     let text = String::from_utf8_lossy(first);
     let start = text.trim_start_matches('\u{FEFF}').trim_start();
@@ -233,10 +233,10 @@ fn told(file_name: &str, how_many: &str, formats: &[Format]) -> Error {
     Error::invalid(format!("{CANNOT_TELL} {file_name:?}: {how_many} {} fits", names.join(", ")))
 }
 
-/// What a reason begins with where no format fits a file.
+/// Start of the error message when no format fits a file.
 pub(super) const CANNOT_TELL: &str = "cannot tell the format of";
 
-/// Fields that a record of a format has, of which it is known.
+/// Characteristic fields of a format's records.
 const FIELDS: [(Format, &[&str]); 8] = [
     (Format::Neutral, &["id", "conv", "session", "ts", "speaker", "text"]),
     (Format::OpenAi, &["role", "content"]),
@@ -250,7 +250,7 @@ const FIELDS: [(Format, &[&str]); 8] = [
 /// Fields of [`FIELDS`] that a record may lack.
 const OPTIONAL: [&str; 2] = ["session", "ts"];
 
-/// Says what the format that is nearest to a file lacks.
+/// Makes the error that states what the closest format lacks.
 fn nothing_fits(file_name: &str, text: &str) -> Error {
     let start = text.trim_start_matches('\u{FEFF}').trim_start();
     let share_of = |has: &[String], fields: &[&str]| {

@@ -1,18 +1,18 @@
-//! Finds the records of one JSON document while its bytes pass: the elements of a list, or the parts of an object.
+//! Streaming splitter of one JSON document into records: the elements of a list, or the members of an object.
 
-/// What a byte is to the record that is being read.
+/// The role of a byte for the current record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It stands between records.
+    /// It is between records.
     Between,
-    /// It belongs to a record.
+    /// It is inside a record.
     Inside,
     /// It is the last one of a record.
     Last,
 }
 
-/// Where a document is read. `[a, b]` has the records `a` and `b`; `{"results": [a, b], "header": {…}, "total": 2}` has
-/// `a`, `b` and the header, and leaves single values out.
+/// State of the splitter. `[a, b]` has the records `a` and `b`; `{"results": [a, b], "header": {…}, "total": 2}` has `a`, `b`
+/// and the header, and single values are skipped.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a state of its own of a scanner of bytes")]
 pub(super) struct Elements {

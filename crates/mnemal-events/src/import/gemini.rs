@@ -1,7 +1,8 @@
-//! What was said to Gemini: session files of its command line, and the activity of the app in an export of Google Takeout.
+//! Importer for Gemini: session files of its CLI, and the app's activity in a Google Takeout export.
 //!
-//! Shapes: `ConversationRecord` in `packages/core/src/services/chatRecordingTypes.ts` of google-gemini/gemini-cli 0.3x, one object
-//! (`session-*.json`) or one record a line (`session-*.jsonl`); `My Activity.json` as Takeout writes it in 2025 and 2026.
+//! Shapes: `ConversationRecord` in `packages/core/src/services/chatRecordingTypes.ts` of google-gemini/gemini-cli 0.3x, one
+//! object (`session-*.json`) or one record per line (`session-*.jsonl`); `My Activity.json` as Takeout writes it in 2025 and
+//! 2026.
 
 use std::collections::HashMap;
 
@@ -12,14 +13,14 @@ use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// A session of the command line while it is read.
+/// State of a CLI session while it is read.
 #[derive(Debug, Default)]
 pub(super) struct GeminiCli {
     session: Option<String>,
     is_side: bool,
-    /// Messages in their order, by their names.
+    /// Message names, in order.
     messages: Vec<String>,
-    /// What each message says, and the events that it gave.
+    /// Each message's text and events.
     given: HashMap<String, Given>,
 }
 
@@ -59,7 +60,7 @@ impl GeminiCli {
         Ok(())
     }
 
-    /// Takes back a message with all that followed it; everything where it is not known.
+    /// Withdraws a message with all that followed it; everything if it is unknown.
     fn rewind(&mut self, target: &str, turns: &mut Turns) {
         let from = self.messages.iter().position(|name| name == target).unwrap_or_default();
         for name in self.messages.split_off(from) {
@@ -88,7 +89,7 @@ impl GeminiCli {
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        // The program writes a message anew whenever something about it changes.
+        // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {
             Some(given) if given.content == content => given,
             Some(given) => {
@@ -129,17 +130,17 @@ impl GeminiCli {
     }
 }
 
-/// What a message gave.
+/// The output of a message.
 #[derive(Debug, Default)]
 struct Given {
     content: String,
     ids: Vec<EventId>,
     text: Option<EventId>,
-    /// Its calls by their places, each with the event that says it, and whether its answer was said.
+    /// Its calls by index, each with its event, and whether its result was stored.
     calls: HashMap<usize, (EventId, bool)>,
 }
 
-/// Says a call of a tool and its answer, each once.
+/// Stores a tool call and its result, each once.
 fn call(
     said: &Said,
     (place, call): (usize, &Value),
@@ -180,7 +181,7 @@ fn call(
     Ok(())
 }
 
-/// Returns what tools answered: `[{"functionResponse": {"response": {"output": …}}}]`.
+/// Returns tool results: `[{"functionResponse": {"response": {"output": …}}}]`.
 fn outputs(answer: &Value) -> Option<String> {
     let of = |part: &Value| -> Option<String> {
         let response = part.get("functionResponse")?.get("response")?;
@@ -206,13 +207,13 @@ fn parts(content: Option<&Value>) -> String {
     }
 }
 
-/// What an entry begins with that is a prompt. Source: exports of Takeout in English; in other languages the word before the prompt
-/// stays, because nothing tells it from the prompt.
+/// Starts of an entry that is a prompt. Source: exports of Takeout in English; in other languages the word before the prompt
+/// stays, because nothing distinguishes it from the prompt.
 const PROMPTS: [&str; 5] = ["Prompted ", "Asked: ", "Asked ", "Said ", "Branched "];
-/// What an entry begins with that is none.
+/// Starts of an entry that is not a prompt.
 const OTHERS: [&str; 6] = ["Used ", "Created ", "Gave ", "Selected ", "Added ", "Viewed "];
 
-/// Reads an entry of the activity: a prompt, and what was answered.
+/// Reads an entry of the activity: a prompt and its answer.
 pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let title = json::loose(record, "text").map_or_else(|| json::text(record, "title"), Ok)?;
     let of_gemini =
@@ -275,11 +276,11 @@ pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) ->
     Ok(())
 }
 
-/// Elements that begin a line of their own.
+/// Block-level elements.
 const BLOCKS: [&str; 14] =
     ["p", "br", "div", "li", "ul", "ol", "tr", "table", "pre", "hr", "blockquote", "h1", "h2", "h3"];
 
-/// Returns the words of a fragment of HTML, a line for each block.
+/// Returns the text of an HTML fragment, one line per block.
 pub(super) fn plain(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -301,7 +302,7 @@ pub(super) fn plain(html: &str) -> String {
     lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the references to letters that text needs in HTML.
+/// Decodes the HTML character references that text needs.
 fn entities(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();

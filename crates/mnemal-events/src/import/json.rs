@@ -1,8 +1,8 @@
-//! What all foreign formats share: one JSON object a line, and texts in several shapes.
+//! Shared helpers of the JSON formats: one object per line, and texts in several shapes.
 
 use serde_json::{Map, Value};
 
-/// Deepest nesting. Source: RELIABILITY 12, JSON depth 32.
+/// Deepest nesting. Source: own choice.
 const DEEPEST: usize = 32;
 
 /// A JSON object.
@@ -21,12 +21,12 @@ pub(super) fn object(text: &str) -> Result<Object, String> {
     }
 }
 
-/// What a reason begins with where a text is no JSON.
+/// Start of the error message for a text that is no JSON.
 pub(super) const NOT_JSON: &str = "not JSON";
-/// Most objects that are looked at in a damaged record. Source: own choice; so many messages a long conversation has.
+/// Most objects that are searched in a damaged record. Source: own choice; a long conversation has so many messages.
 const LOOKED_AT: usize = 10_000;
 
-/// Returns the whole objects in a damaged record that begin with the same field as it.
+/// Returns the complete objects inside a damaged record that begin with the same field.
 pub(super) fn swallowed(text: &str) -> Vec<&str> {
     let inner = text.trim_start().strip_prefix('{').map(str::trim_start);
     let first = inner.and_then(|inner| inner.get(..=inner.get(1..)?.find('"')? + 1));
@@ -48,7 +48,7 @@ pub(super) fn swallowed(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns a record that ends too early up to its last whole value, with its brackets closed; `None` where no value in it is whole.
+/// Returns a truncated record up to its last complete value, with its brackets closed; `None` if it has no complete value.
 pub(super) fn closed(text: &str) -> Option<String> {
     let (mut open, mut whole) = (Vec::new(), (0, 0));
     let (mut quoted, mut escaped) = (false, false);
@@ -110,17 +110,17 @@ pub(super) fn maybe_text<'o>(object: &'o Object, field: &str) -> Result<Option<&
     }
 }
 
-/// Returns a field that may be anything and helps where it is text.
+/// Returns a field of any type if it is text.
 pub(super) fn loose<'o>(object: &'o Object, field: &str) -> Option<&'o str> {
     object.get(field).and_then(Value::as_str)
 }
 
-/// Returns a field that may be anything and names something where it is text or a number.
+/// Returns a field of any type as a name if it is text or a number.
 pub(super) fn loose_name(object: &Object, field: &str) -> Option<String> {
     name(object, field).ok().flatten()
 }
 
-/// Returns a field that names something: text, or a number.
+/// Returns a name field: text, or a number.
 pub(super) fn name(object: &Object, field: &str) -> Result<Option<String>, String> {
     match object.get(field) {
         Some(Value::Number(number)) => Ok(Some(number.to_string())),

@@ -1,26 +1,26 @@
-//! Lines of a file, or records of one JSON document, one at a time, whatever their length and bytes.
+//! Reader of one line or one JSON record at a time, of any length and any bytes.
 
 use std::io::{BufRead, ErrorKind, Result};
 
 use super::element::{Elements, Part};
 
-/// Why a line cannot be used.
+/// The reason why a line is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bad {
     /// It is longer than this many bytes.
     TooLong(usize),
-    /// It is not what it should be.
+    /// It is malformed.
     Broken(String),
 }
 
-/// Reads lines of bounded length; of a longer one only its end is looked for. A record of a JSON document counts as a line.
+/// Reads lines of bounded length; a longer one is skipped to its end. A record of a JSON document counts as a line.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     reader: R,
     longest: usize,
     /// Finds records where the file is one JSON document.
     elements: Option<Elements>,
-    /// What each record begins with where the file is a page; the next record begins behind it.
+    /// The start mark of each record if the file is a page; the next record begins at the next mark.
     mark: Option<&'static [u8]>,
     /// Number of the last line, from 1.
     pub(super) number: u64,
@@ -35,28 +35,28 @@ impl<R: BufRead> Lines<R> {
         Self { reader, longest, elements: None, mark: None, number: 0, offset: 0, cut_off: false }
     }
 
-    /// Reads the records of one JSON document in place of lines.
+    /// Reads the records of one JSON document instead of lines.
     pub(super) fn of_document(self, elements: Elements) -> Self {
         Self { elements: Some(elements), ..self }
     }
 
-    /// Reads what stands between marks in place of lines.
+    /// Reads the text between marks instead of lines.
     pub(super) fn of_page(self, mark: &'static [u8]) -> Self {
         Self { mark: Some(mark), ..self }
     }
 
-    /// Returns what `number` counts.
+    /// Returns the unit that `number` counts.
     pub(super) fn unit(&self) -> &'static str {
         if self.elements.is_some() || self.mark.is_some() { "record" } else { "line" }
     }
 
-    /// Says how many bytes of the file stand before what is read.
+    /// Sets the number of bytes before the first line.
     pub(super) fn starting_at(mut self, offset: u64) -> Self {
         self.offset = offset;
         self
     }
 
-    /// Returns what the lines come from.
+    /// Returns the underlying reader.
     pub(super) fn reader(&mut self) -> &mut R {
         &mut self.reader
     }
@@ -128,8 +128,8 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns where a mark ends in a part of a page; `matched` bytes of it stand before the part. The first byte of a mark is none of
-/// its others.
+/// Returns the end of a mark in a part of a page; `matched` bytes of it are before the part. The first byte of a mark occurs
+/// only once in it.
 fn next_mark(mark: &[u8], chunk: &[u8], matched: &mut usize) -> Option<usize> {
     chunk.iter().position(|byte| {
         *matched = match mark.get(*matched) {

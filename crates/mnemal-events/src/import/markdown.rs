@@ -13,28 +13,28 @@ const LONGEST_NAME: usize = 40;
 /// Longest block, in bytes; a longer one is kept in parts. Source: half of what a line may have.
 const LONGEST_BLOCK: usize = 512 * 1024;
 
-/// Reads a file line by line and keeps each paragraph and each item of a list; items below an item stay with it.
+/// Reads a file line by line and stores each paragraph and each list item; nested items stay with their parent.
 #[derive(Debug)]
 pub(super) struct Markdown {
     format: Format,
     /// Headings above the block, with their levels.
     headings: Vec<(usize, String)>,
     block: String,
-    /// Whether the block stands between fences.
+    /// Whether the block is inside a code fence.
     fenced: bool,
     front: Front,
-    /// Lines that may be front matter: only its end tells.
+    /// Lines that may be front matter, until its end is seen.
     pending: Vec<String>,
-    /// Whether a comment of Obsidian is open, `%%` to `%%`.
+    /// Whether an Obsidian comment is open, `%%` to `%%`.
     is_comment: bool,
     tags: Vec<String>,
     /// The day of the file, `YYYY-MM-DD`.
     day: Option<String>,
-    /// The hour of the last heading that is one.
+    /// The hour from the last heading that states one.
     hour: Option<String>,
 }
 
-/// How far the front matter was read.
+/// Progress in the front matter.
 #[derive(Debug, PartialEq, Eq)]
 enum Front {
     Before,
@@ -86,7 +86,7 @@ impl Markdown {
         self.pending.push(line.to_owned());
     }
 
-    /// Reads what looked like front matter as the text that it is.
+    /// Reads apparent front matter as text after all.
     fn replay(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
         self.front = Front::Behind;
         for line in std::mem::take(&mut self.pending) {
@@ -95,7 +95,7 @@ impl Markdown {
         Ok(())
     }
 
-    /// Reads a line behind the front matter.
+    /// Reads a line after the front matter.
     fn text(&mut self, line: &str, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
         let uncommented = self.uncommented(line, turns);
         let line = uncommented.as_deref().unwrap_or(line);
@@ -135,7 +135,7 @@ impl Markdown {
         Ok(())
     }
 
-    /// Cuts comments of Obsidian out of a line; `None` where there is none.
+    /// Removes Obsidian comments from a line; `None` if there are none.
     fn uncommented(&mut self, line: &str, turns: &mut Turns) -> Option<String> {
         let has_mark = self.format == Format::Obsidian && !self.fenced && line.contains("%%");
         if !has_mark && !self.is_comment {
@@ -160,7 +160,7 @@ impl Markdown {
         Some(rest)
     }
 
-    /// Reads the fields of front matter that came to its end.
+    /// Reads the fields of complete front matter.
     fn close(&mut self) {
         self.front = Front::Behind;
         let mut below_tags = false;
@@ -193,13 +193,13 @@ impl Markdown {
         self.hour = hour(heading).map(str::to_owned);
     }
 
-    /// Keeps what is left at the end of the file.
+    /// Stores the rest at the end of the file.
     pub(super) fn end(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
         self.replay(moments, turns)?;
         self.flush(moments, turns)
     }
 
-    /// Keeps the block that ends here.
+    /// Stores the block that ends here.
     fn flush(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
         self.fenced = false;
         let block = std::mem::take(&mut self.block);
@@ -253,7 +253,7 @@ impl Markdown {
         Ok(())
     }
 
-    /// Returns when something was noted: its own time, else the day of the file with the hour above it.
+    /// Returns the time of a note: its own, else the day of the file with the hour above it.
     fn at(&self, stamp: Option<&str>, moments: &Moments) -> Result<Option<(Timestamp, Zone)>, String> {
         let moment = match (stamp, &self.day, &self.hour) {
             (Some(stamp), ..) if day(stamp).is_some() => stamp.to_owned(),
@@ -266,7 +266,7 @@ impl Markdown {
     }
 }
 
-/// Returns the day that a name or a text starts with, `YYYY-MM-DD`.
+/// Returns the day at the start of a name or a text, `YYYY-MM-DD`.
 fn day(text: &str) -> Option<&str> {
     let day = text.get(..10)?;
     let is_day = day.bytes().enumerate().all(|(place, byte)| match place {
@@ -276,7 +276,7 @@ fn day(text: &str) -> Option<&str> {
     is_day.then_some(day)
 }
 
-/// Returns the hour that a heading starts with, `HH:MM`.
+/// Returns the hour at the start of a heading, `HH:MM`.
 fn hour(text: &str) -> Option<&str> {
     let hour = text.get(..5)?;
     let is_hour = hour
@@ -286,7 +286,7 @@ fn hour(text: &str) -> Option<&str> {
     is_hour.then_some(hour)
 }
 
-/// Cuts the time that a text starts with: `[2026-03-01 09:30] …`, `[09:30] …`.
+/// Splits off the time at the start of a text: `[2026-03-01 09:30] …`, `[09:30] …`.
 fn stamped(text: &str) -> (Option<&str>, &str) {
     let stamp = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match stamp.filter(|(stamp, _)| day(stamp).is_some() || (hour(stamp).is_some() && stamp.len() <= 8)) {
@@ -295,8 +295,8 @@ fn stamped(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Cuts the category of an observation, as basic-memory writes them: `[category] text`. In an agent's memory it is one word, and
-/// one of capitals alone is a mark such as `[WIP]`, which stays.
+/// Splits off the category of an observation, as basic-memory writes them: `[category] text`. In an agent's memory it is one
+/// word; all capitals are a mark such as `[WIP]`, which stays.
 fn observation(text: &str, format: Format) -> (Option<&str>, &str) {
     let own = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let is_name = |word: &str| {
@@ -327,7 +327,7 @@ fn is_rule(text: &str) -> bool {
         })
 }
 
-/// What the box of a task says. Source: Obsidian, and the themes that show more than done and not done.
+/// Meanings of task boxes. Source: Obsidian, and the themes with more states than done and not done.
 const BOXES: [(&str, &str); 8] = [
     ("[ ] ", "To do"),
     ("[x] ", "Done"),
@@ -339,7 +339,7 @@ const BOXES: [(&str, &str); 8] = [
     ("[?] ", "Open question"),
 ];
 
-/// Returns the text of an item of a list without its mark; what its box says stands before it in words.
+/// Returns the text of a list item without its bullet, with the meaning of its box in words before it.
 fn item(text: &str) -> Option<String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = if digits > 0 { text.get(digits..) } else { Some(text) };
@@ -358,7 +358,7 @@ fn item(text: &str) -> Option<String> {
 /// Most lines of front matter. Source: own choice; what is longer is a text.
 const MOST_FIELDS: usize = 2_000;
 
-/// Whether a line may stand in front matter behind others: a field, a part of one, a remark. The first of them is no blank line.
+/// Whether a line may be front matter after others: a field, a part of one, a comment. The first line is not blank.
 fn is_field(line: &str, before: &[String]) -> bool {
     let (text, place) = (line.trim_end(), before.len());
     if text.is_empty() {
@@ -371,7 +371,7 @@ fn is_field(line: &str, before: &[String]) -> bool {
         return place > 1 && !is_behind_blank && above.is_some_and(|field| field.trim_end().ends_with(':'));
     }
     if text.starts_with('#') {
-        // A remark of one mark; a heading of a note stands behind a blank line, or has more.
+        // A remark of one mark; a heading of a note follows a blank line, or has more.
         return if place > 1 { !text.starts_with("##") && !is_behind_blank } else { !text.starts_with("# ") };
     }
     if text.starts_with([' ', '\t', '}', ']']) {
@@ -384,7 +384,7 @@ fn is_field(line: &str, before: &[String]) -> bool {
     })
 }
 
-/// Cuts the name of a block, ` ^abc1`, at the end of it.
+/// Removes a block id, ` ^abc1`, from the end of a text.
 fn without_block_id(text: &str) -> &str {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
@@ -408,10 +408,10 @@ fn hash_tags(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().filter(is_tag).map(|word| word.trim_end_matches(['.', ',', ';', ')']))
 }
 
-/// Returns what the links of a text name: `[[Ada]]`, `[[Ada|her]]`, `[[Ada#Work]]`; what stands in code is none.
+/// Returns the link targets of a text: `[[Ada]]`, `[[Ada|her]]`, `[[Ada#Work]]`; code is ignored.
 fn links(text: &str) -> Vec<&str> {
     let mut links = Vec::new();
-    // Every second part stands between backticks.
+    // Every second part is between backticks.
     for part in text.split('`').step_by(2).flat_map(|prose| prose.split("[[").skip(1)) {
         let Some((link, _)) = part.split_once("]]") else { continue };
         // In a table the bar is escaped.

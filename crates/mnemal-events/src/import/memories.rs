@@ -1,5 +1,4 @@
-//! Stores of memories: the official memory server of the Model Context Protocol, Mem0, files of RockBot; and chat
-//! histories of LangChain.
+//! Importers for memory stores (the official MCP memory server, Mem0, RockBot files) and LangChain chat histories.
 
 use mnemal_core::{Metadata, Timestamp, Zone};
 use serde_json::Value;
@@ -10,7 +9,7 @@ use super::note;
 use super::openai::OpenAi;
 use super::turn::{Said, Turns};
 
-/// What is the same for all memories of a record. A program wrote them, so nobody's words they are.
+/// Data common to all memories of a record. A program wrote them, so they count as no person's words.
 struct Memory<'r> {
     session: Option<String>,
     category: Vec<&'r str>,
@@ -46,7 +45,7 @@ impl Memory<'_> {
     }
 }
 
-/// Reads an entity with its observations, or a relation: each observation and each relation is a sentence of its own.
+/// Reads an entity with its observations, or a relation; each observation and each relation becomes a sentence.
 pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
     let plain = |category, tags| Memory {
         session: None,
@@ -140,7 +139,7 @@ pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     memory.say(content.to_owned(), vec![id], turns)
 }
 
-/// Reads a memory of RockBot, whose fields are written in either case.
+/// Reads a RockBot memory, whose field names have either case.
 pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let low = |name: &str| name.chars().next().into_iter().flat_map(char::to_lowercase).collect::<String>();
     let record: Object = record
@@ -173,7 +172,7 @@ fn texts(value: Option<&Value>) -> Vec<&str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Reads a message of LangChain, `{type, data: {content, …}}`, as the message of a chat completion that it is.
+/// Reads a LangChain message, `{type, data: {content, …}}`, as a chat-completion message.
 pub(super) fn langchain(
     record: &Object,
     openai: &mut OpenAi,

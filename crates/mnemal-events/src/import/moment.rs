@@ -1,4 +1,4 @@
-//! Times as files write them.
+//! Parser for the timestamps of foreign files.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ const MILLISECONDS: f64 = 1e11;
 /// Numbers from here on are microseconds. Source: 10^14 ms is the year 5138, 10^14 µs is 1973.
 const MICROSECONDS: f64 = 1e14;
 
-/// Reads times; those without a zone of their own are in the zone of the import.
+/// Parses times; those without a zone are in the zone of the import.
 #[derive(Debug)]
 pub(super) struct Moments {
     zone: Zone,
@@ -26,7 +26,7 @@ impl Moments {
         Self { zone: zone.clone(), named: TimeZone::get(&zone.name).ok() }
     }
 
-    /// Reads a field: nothing, a number since 1970, or text of ISO 8601.
+    /// Reads a field: nothing, a number since 1970, or ISO 8601 text.
     pub(super) fn read(&self, value: Option<&Value>) -> Result<Option<(Timestamp, Zone)>, String> {
         match value {
             None | Some(Value::Null) => Ok(None),
@@ -82,13 +82,13 @@ impl Moments {
         Ok((at, Zone { name: self.zone.name.clone(), offset_seconds: offset }))
     }
 
-    /// Returns the offset of a local time; of one that happened twice the first.
+    /// Returns the offset of a local time; for an ambiguous one the first.
     fn offset_of(&self, civil: DateTime) -> i32 {
         let zoned = self.named.as_ref().and_then(|zone| zone.to_zoned(civil).ok());
         zoned.map_or(self.zone.offset_seconds, |zoned| zoned.offset().seconds())
     }
 
-    /// Returns the import's zone with the offset that held at a moment.
+    /// Returns the import's zone with the offset in force at a moment.
     pub(super) fn zone_at(&self, at: Timestamp) -> Zone {
         let instant = jiff::Timestamp::from_microsecond(at.as_micros()).ok();
         let offset = self.named.as_ref().zip(instant).map(|(zone, instant)| zone.to_offset(instant));
@@ -109,7 +109,7 @@ fn joined(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads a time of our own export: what [`Timestamp`] prints.
+/// Reads a time of our own export, as [`Timestamp`] prints it.
 pub(crate) fn own(text: &str) -> Result<Timestamp> {
     let civil = text.strip_suffix('Z').and_then(|civil| DateTime::from_str(civil).ok());
     let civil = civil.ok_or_else(|| Error::invalid("not a time of the form 2026-11-21T10:00:00Z"))?;

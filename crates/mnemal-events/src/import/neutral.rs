@@ -1,4 +1,4 @@
-//! The neutral layout: one event a line, `{id, conv, session, ts, speaker, text, caption?}`.
+//! The neutral layout: one event per line, `{id, conv, session, ts, speaker, text, caption?}`.
 
 use mnemal_core::{EventKind, Metadata, ToolName};
 use mnemal_extract::{SpeakerLabel, speaker_label};
@@ -7,7 +7,7 @@ use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// Reads one record; every speaker is a person whose label is not that of a machine.
+/// Reads one record; every speaker is a person unless the label is that of a machine.
 pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let conv = json::name(record, "conv")?.unwrap_or_default();
     if !turns.wants(&conv) {

@@ -1,17 +1,17 @@
-//! What memories of other programs become: notes, filed by words of theirs.
+//! Foreign memories as notes, filed under their own categories.
 
 use mnemal_core::{Category, Decision, EventKind, Importance, LearningKind, Remember, Tag};
 
-/// Where a memory is filed that names no category. Source: `general` in PB-01.
+/// Category of a memory that names none. Source: RockBot's default category (RB-04).
 const DEFAULT_CATEGORY: &str = "general";
-/// Most parts of a category. Source: RB-04.
+/// Most parts of a category. Source: the limit of `Category`, 1 to 8 segments (RB-04).
 const DEEPEST_CATEGORY: usize = 8;
 /// Longest part of a category, in bytes. Source: own choice; a heading of a few words, and eight of them fit a name.
 const LONGEST_PART: usize = 30;
 /// Most tags of a note. Source: the limit of [`Remember::tags`].
 const MOST_TAGS: usize = 64;
 
-/// Returns the kind of an event that keeps its text as a note.
+/// Returns the event kind that stores the text as a note.
 pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) -> EventKind {
     #[expect(clippy::cast_possible_truncation, reason = "importance has no more digits, and is checked next")]
     let importance = importance.map(|share| share as f32);
@@ -25,7 +25,7 @@ pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) 
     }))
 }
 
-/// Makes a category of words: small letters, digits and hyphens; `general` where nothing is left.
+/// Makes a category from words: lower-case letters, digits and hyphens; `general` if nothing is left.
 pub(super) fn category<'w>(words: impl IntoIterator<Item = &'w str>) -> Category {
     let parts = words.into_iter().flat_map(|word| word.split('/')).map(part).filter(|part| !part.is_empty());
     let path = parts.take(DEEPEST_CATEGORY).collect::<Vec<_>>().join("/");
@@ -51,7 +51,7 @@ fn part(word: &str) -> String {
     part.trim_end_matches('-').to_owned()
 }
 
-/// Makes tags of words; one that cannot be a tag is left out.
+/// Makes tags from words; invalid ones are skipped.
 pub(super) fn tags<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<Tag> {
     let mut tags: Vec<Tag> = Vec::new();
     for word in words {

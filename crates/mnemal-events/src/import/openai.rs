@@ -1,4 +1,4 @@
-//! Messages in the shape of a chat completion: one a line, or one conversation a line.
+//! Importer for chat-completion messages: one per line, or one conversation per line.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
 
-/// Calls that wait for their answer, of the whole file or of one conversation.
+/// Calls that await their result, of the whole file or of one conversation.
 #[derive(Debug, Default)]
 pub(super) struct OpenAi {
     calls: Calls,
@@ -18,10 +18,10 @@ pub(super) struct OpenAi {
 
 type Calls = HashMap<String, (EventId, String)>;
 
-/// Where a message stands.
+/// The position of a message.
 struct Place {
     session: String,
-    /// Names the message where it has no id.
+    /// Identifies a message without an id.
     source: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Our own export: a header, tombstones, events.
+//! Importer for our own export: a header, tombstones, events.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::export::EXPORT_VERSION;
 use crate::export::wire::{Header, Line};
 use crate::log::ExactRecord;
 
-/// Tombstones that wait for their event.
+/// State of the importer: tombstones that await their event.
 #[derive(Debug, Default)]
 pub(super) struct Own {
     version: Option<u32>,
     tombstones: BTreeMap<EventId, Tombstone>,
-    /// All events of which the file has a tombstone; complete before its first event.
+    /// All events with a tombstone in the file; complete before its first event.
     pub(super) forgotten: Arc<HashSet<EventId>>,
 }
 
@@ -63,7 +63,7 @@ impl Own {
         self.version.is_some()
     }
 
-    /// Returns the tombstones whose events the file does not hold.
+    /// Returns the tombstones whose events are not in the file.
     pub(super) fn rest(&mut self) -> Vec<ExactRecord> {
         std::mem::take(&mut self.tombstones).into_values().map(ExactRecord::Tombstone).collect()
     }

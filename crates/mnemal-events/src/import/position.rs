@@ -1,24 +1,24 @@
-//! How far a file that still grows was read, and whether it is still the same file.
+//! Resume position in a growing file, and the check that it is still the same file.
 
 use std::io::{Read, Result, Seek, SeekFrom};
 
 use mnemal_core::InstallationKey;
 
-/// Bytes before the offset that tell the file from another one. Source: own choice; more than the names and the time that
-/// an entry of a transcript ends with.
+/// Bytes before the offset that identify the file. Source: own choice; more than the names and the time at the end of a
+/// transcript entry.
 const TAIL: u64 = 1_024;
 
-/// How far a file that still grows was read. Losing it costs time and nothing else: no record is stored twice.
+/// The resume position in a growing file. Losing it costs only time: no record is stored twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Bytes that are done: the end of a line.
+    /// Completed bytes, up to the end of a line.
     pub offset: u64,
-    /// Fingerprint of the bytes before, so that another file of this name is read from its start.
+    /// Fingerprint of the bytes before, so that another file with this name is read from its start.
     pub tail: u64,
 }
 
 impl Position {
-    /// Returns the position at an offset of a file, which is left where it stands; `None` when the file is shorter.
+    /// Returns the position at an offset of a file without moving the file's own position; `None` when the file is shorter.
     pub(super) fn at<R: Read + Seek>(
         reader: &mut R,
         offset: u64,

@@ -1,4 +1,4 @@
-//! The importer: reads lines ahead, and hands out batches in the order of the file.
+//! The import reader: reads ahead and returns batches in file order.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
@@ -21,31 +21,31 @@ use super::{
 };
 use crate::log::{Exact, ExactRecord};
 
-/// Longest line of a foreign format. Source: SURFACES 9.1, a record over 1 MiB is skipped.
+/// Longest line of a foreign format; a longer record is skipped. Source: own choice.
 const LONGEST_LINE: usize = 1024 * 1024;
 /// Longest line of our own export. Source: the longest event with every character escaped, 6 × 256 KiB, and metadata.
 const LONGEST_OWN_LINE: usize = 4 * 1024 * 1024;
-/// Longest record of a JSON document. Source: own choice, a conversation with twenty thousand long turns; it is held twice while it
-/// is read.
+/// Longest record of a JSON document. Source: own choice, a conversation with twenty thousand long turns; it is held twice
+/// while it is read.
 const LONGEST_RECORD: usize = 64 * 1024 * 1024;
-/// Events in a batch, with more only where one line gives them. Source: what one append takes; it fills an index block,
-/// which then is never merged, and each page of an index is written half as often as with 500.
+/// Events in a batch; more only if one line gives them. Source: the limit of one append; it fills an index block, which then is
+/// never merged, and each index page is written half as often as with 500.
 const BATCH: usize = crate::limit::LARGEST_BATCH;
 /// Bytes of text after which a batch ends. Source: measured; on its way into the file a batch takes eleven times its text, most
 /// of it as terms.
 const BATCH_BYTES: usize = 1024 * 1024;
-/// Lines after which a batch ends. Source: own choice; a file without events still reports now and then.
+/// Lines after which a batch ends. Source: own choice; a file without events still reports progress.
 const BATCH_LINES: u64 = 10_000;
-/// Events that are read ahead to find the earliest time of a conversation. Source: own choice.
+/// Events read ahead to find the earliest time of a conversation. Source: own choice.
 const AHEAD: usize = 2_000;
-/// Bytes that are read ahead. Source: two batches, a fraction of the 100 MB that an import may take.
+/// Bytes read ahead. Source: two batches, a fraction of the 100 MB that an import may take.
 const AHEAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// Bytes before a position that are read again to learn which entries the next ones answer. Source: the longest line and
-/// some short ones, so that the entry just before is always known.
+/// Bytes before a position that are read again to learn the parents of new entries. Source: the longest line and some short
+/// ones, so that the preceding entry is always known.
 const LOOK_BACK: u64 = 1024 * 1024 + 64 * 1024;
 
-/// Why a message gives no event that its person went back behind.
+/// Reason for a message on a branch that the user abandoned.
 pub(super) const OTHER_BRANCH: &str = "a message of another branch";
 
 /// Reads a file into batches of events, in bounded memory.
@@ -60,14 +60,14 @@ pub struct Importer<R> {
     ahead: VecDeque<(Place, Record)>,
     ahead_bytes: usize,
     skipped: VecDeque<Skipped>,
-    /// Events that were handed out, now or in an earlier run, and were taken back behind them.
+    /// Events that were returned, now or in an earlier run, and were withdrawn afterwards.
     withdrawn: Vec<EventId>,
     lacks_beginning: bool,
-    /// The line after the last one that was handed out, and the bytes up to it.
+    /// The line after the last returned one, and its byte offset.
     handed: Place,
-    /// Whether the last lines are counted, or nothing comes any more.
+    /// Whether the last lines are counted, or the input has ended.
     is_counted: bool,
-    /// Lines that start before this byte gave their events earlier: they are read for threads only.
+    /// Lines before this byte were imported earlier: they are read for threads only.
     fresh_from: u64,
     /// Start of a last line that is still being written.
     unfinished: Option<u64>,
@@ -75,7 +75,7 @@ pub struct Importer<R> {
     failure: Option<Error>,
 }
 
-/// A line, and where it ends in the file.
+/// A line number with the byte offset of its end.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     line: u64,
@@ -140,10 +140,10 @@ impl Dialect {
 }
 
 impl<R: BufRead + Seek> Importer<R> {
-    /// Starts to read a file that grew behind a position; from its start when it shrank or became another file.
+    /// Opens a growing file at a position; from its start if it shrank or became another file.
     ///
-    /// A bounded part before the position is read again, so that new entries find what they answer. Numbers of lines count
-    /// from where reading starts.
+    /// A bounded part before the position is read again, so that new entries find their parents. Line numbers count from where
+    /// reading starts.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -165,7 +165,7 @@ impl<R: BufRead + Seek> Importer<R> {
         Ok(importer)
     }
 
-    /// Returns the position behind the batches that were handed out, of which the last one read up to `offset`.
+    /// Returns the position after the returned batches, of which the last one read up to `offset`.
     ///
     /// # Errors
     /// `Unavailable` when the file cannot be read.
@@ -177,7 +177,7 @@ impl<R: BufRead + Seek> Importer<R> {
 }
 
 impl<R: BufRead> Importer<R> {
-    /// Starts to read; looks at the first 64 KiB.
+    /// Opens a file; inspects the first 64 KiB.
     ///
     /// # Errors
     /// `Invalid` when the format is [`Format::Auto`] and none, or more than one, fits; `Unavailable` when the file
@@ -223,27 +223,27 @@ impl<R: BufRead> Importer<R> {
         })
     }
 
-    /// Returns what the file holds.
+    /// Returns the format of the file.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether a file that was read from behind a position must be read from its start: what a prompt went back behind stands
-    /// further up than was read.
+    /// Whether a file must be read from its start instead of its position: an abandoned branch begins before the part that was
+    /// read.
     pub fn lacks_beginning(&self) -> bool {
         self.fresh_from > 0 && self.lacks_beginning
     }
 
-    /// Returns what the numbers of lines count: `line`, or `record` of a JSON document.
+    /// Returns the unit of line numbers: `line`, or `record` of a JSON document.
     pub fn unit(&self) -> &'static str {
         self.lines.unit()
     }
 
-    /// Returns the next events, `None` at the end.
+    /// Returns the next batch, `None` at the end.
     ///
     /// # Errors
-    /// `Invalid` (`line 17: …`, `record 17: …`) for a broken line in strict reading, after everything before it was returned;
-    /// `Unavailable` when the file cannot be read. After an error there is nothing more.
+    /// `Invalid` (`line 17: …`, `record 17: …`) for an unreadable line in strict mode, after everything before it was returned;
+    /// `Unavailable` when the file cannot be read. After an error there are no more batches.
     pub fn next_batch(&mut self) -> Result<Option<ImportBatch>> {
         let until = self.lines.number.saturating_add(BATCH_LINES);
         while !self.ended
@@ -310,8 +310,8 @@ impl<R: BufRead> Importer<R> {
         Ok(())
     }
 
-    /// Reads the whole records that a damaged record of a document swallowed, because its end is missing; of the last one, which
-    /// the file cuts off, what is whole in it.
+    /// Reads the complete records inside a damaged record of a document whose end is missing; of a last record that is cut off,
+    /// its complete part.
     fn salvage(&mut self, text: &str, why: String) -> std::result::Result<Option<ExactRecord>, Bad> {
         let is_damaged = why.starts_with(json::NOT_JSON) && !matches!(self.dialect, Dialect::Mnemal(_));
         if self.lines.unit() != "record" || !is_damaged || self.options.lenient == Lenient::No {
@@ -330,7 +330,7 @@ impl<R: BufRead> Importer<R> {
         Ok(None)
     }
 
-    /// Reads a part of a damaged record; says whether it could be understood.
+    /// Reads a part of a damaged record; returns whether it could be parsed.
     fn attempt(&mut self, part: &str) -> bool {
         let before = self.turns.broken.len();
         let is_read = self.understand(part).is_ok();
@@ -369,7 +369,7 @@ impl<R: BufRead> Importer<R> {
                 if is_cut {
                     turns.fail("the document ends too early".to_owned());
                 }
-                // Styles stand before the first entry.
+                // Styles precede the first entry.
                 if let Some(entry) = takeout::entry(text).filter(|_| !is_cut || takeout::is_whole(text)) {
                     gemini::activity(&entry, moments, turns)?;
                 }
@@ -406,7 +406,7 @@ impl<R: BufRead> Importer<R> {
         }
     }
 
-    /// Leaves out what was taken back; what was handed out is named in the next batch.
+    /// Withdraws events; those already returned are listed in the next batch.
     fn withdraw(&mut self, ids: Vec<EventId>) {
         let mut ids: HashSet<EventId> = ids.into_iter().collect();
         let (skipped, freed) = (&mut self.skipped, &mut self.ahead_bytes);
@@ -441,7 +441,7 @@ impl<R: BufRead> Importer<R> {
         Ok(())
     }
 
-    /// Hands out what was read first; a line is never cut in two.
+    /// Returns the oldest lines that were read; a line is never split.
     fn batch(&mut self) -> ImportBatch {
         let (mut events, mut exact, mut size, mut last) = (Vec::new(), Vec::new(), 0, None);
         while let Some((place, _)) = self.ahead.front() {

@@ -1,8 +1,9 @@
-//! Exports of other memories: claude-mem, Letta, Zep and Graphiti, COGX of Cognee, Hindsight. Programs wrote them, so nobody's words
-//! they are, but for what people said in the conversations among them.
+//! Importers for exports of other memory stores: claude-mem, Letta, Zep and Graphiti, COGX of Cognee, Hindsight. Programs wrote
+//! them, so they count as no person's words, except for the conversations among them.
 //!
-//! Shapes: claude-mem 12, `scripts/export-memories.ts`; Letta's agent file (`.af`) of letta-ai/letta, revision d5103ee17ed5, and the
-//! older one with `core_memory`; the graph of Zep and Graphiti as `cognee/modules/migration/sources/zep.py` reads it; COGX 0.1,
+//! Shapes: claude-mem 12, `scripts/export-memories.ts`; Letta's agent file (`.af`) of letta-ai/letta, revision d5103ee17ed5,
+//! and the older one with `core_memory`; the graph of Zep and Graphiti as `cognee/modules/migration/sources/zep.py` reads it;
+//! COGX 0.1,
 //! `cognee/modules/migration/cogx.py` of topoteretes/cognee; Hindsight's transfer archive of schema version 1,
 //! `hindsight_api/engine/transfer/schema.py` of vectorize-io/hindsight, and its lists of memories.
 
@@ -17,7 +18,7 @@ use super::turn::{Said, Turns};
 
 type At = Option<(Timestamp, Zone)>;
 
-/// Something that a program noted.
+/// A note of another program.
 struct Noted<'r> {
     category: Vec<&'r str>,
     tags: Vec<&'r str>,
@@ -68,7 +69,7 @@ fn texts(value: Option<&Value>) -> Vec<&str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Reads a record of claude-mem: an observation, a summary, a prompt, or what is known of a session.
+/// Reads a claude-mem record: an observation, a summary, a prompt, or session data.
 pub(super) fn claude_mem(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let at = first_time(record, &["created_at_epoch", "created_at"], moments, turns);
     let session = ["content_session_id", "memory_session_id", "sdk_session_id", "claude_session_id"];
@@ -130,7 +131,7 @@ pub(super) fn claude_mem(record: &Object, moments: &Moments, turns: &mut Turns) 
     Noted { category, tags, session, at, id: format!("{kind} {id}") }.say(&content, turns)
 }
 
-/// Reads a part of an agent file of Letta: an agent with its messages, or a block of its memory.
+/// Reads a part of a Letta agent file: an agent with its messages, or a block of its memory.
 pub(super) fn letta(
     record: &Object,
     moments: &Moments,
@@ -169,7 +170,7 @@ pub(super) fn letta(
     }
 }
 
-/// Returns a message of Letta as one of a chat: what its person typed, and what the agent sent, stand in JSON.
+/// Returns a Letta message as a chat message: the user's and the agent's words are inside JSON.
 fn letta_message(message: &Value) -> Value {
     let Some(object) = message.as_object() else { return message.clone() };
     let mut object = object.clone();
@@ -189,7 +190,7 @@ fn letta_message(message: &Value) -> Value {
             let calls = object.get("tool_calls").and_then(Value::as_array).cloned().unwrap_or_default();
             let (sent, calls): (Vec<Value>, Vec<Value>) =
                 calls.into_iter().partition(|call| sent(call).is_some());
-            // What stands beside a call to send is a thought.
+            // What is beside a call to send is a thought.
             let words: Vec<String> = sent.iter().filter_map(self::sent).collect();
             if !words.is_empty() {
                 object.insert("content".to_owned(), Value::String(words.join("\n")));
@@ -206,7 +207,7 @@ fn letta_message(message: &Value) -> Value {
     Value::Object(object)
 }
 
-/// Returns what an agent sends to its person by a call.
+/// Returns the text that an agent sends to its user by a call.
 fn sent(call: &Value) -> Option<String> {
     let function = call.get("function")?;
     if function.get("name")?.as_str()? != "send_message" {
@@ -216,7 +217,7 @@ fn sent(call: &Value) -> Option<String> {
     json::loose(&arguments, "message").map(str::to_owned)
 }
 
-/// Reads a part of a graph of Zep or Graphiti: an episode, an entity, or a fact between two.
+/// Reads a part of a Zep or Graphiti graph: an episode, an entity, or a fact between two.
 pub(super) fn zep(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let session = first(record, &["group_id", "session_id"]).map(str::to_owned);
     let own = id(record, turns);
@@ -245,7 +246,7 @@ pub(super) fn zep(record: &Object, moments: &Moments, turns: &mut Turns) -> Resu
     Noted { category: vec!["zep", label], tags: vec![name], session, at, id: own }.say(&content, turns)
 }
 
-/// Says an episode, of which nobody knows who said it, as a text.
+/// Stores an episode of unknown speaker as a text.
 fn episode(
     content: &str,
     (session, at, id): (Option<String>, At, String),
@@ -270,7 +271,7 @@ fn day(time: &str) -> &str {
     time.get(..10).unwrap_or(time)
 }
 
-/// Reads a record of COGX.
+/// Reads a COGX record.
 pub(super) fn cogx(
     record: &Object,
     moments: &Moments,
@@ -333,7 +334,7 @@ pub(super) fn cogx(
     }
 }
 
-/// Returns the kind of a record of COGX that does not say it, by the field that no other kind has.
+/// Returns the kind of a COGX record without one, by the field that no other kind has.
 fn kind_by_fields(record: &Object) -> Option<&'static str> {
     let fields = [
         ("turns", "episode"),
@@ -345,7 +346,7 @@ fn kind_by_fields(record: &Object) -> Option<&'static str> {
     fields.into_iter().find(|(field, _)| record.contains_key(*field)).map(|(_, kind)| kind)
 }
 
-/// Returns a relation as a sentence where its ends have names and not only ids.
+/// Returns a relation as a sentence if its ends have names and not only ids.
 fn sentence(record: &Object, predicate: &str) -> Option<String> {
     let is_name = |text: &&str| !text.bytes().any(|byte| byte.is_ascii_digit());
     let subject = first(record, &["subject_ref"]).filter(is_name)?;
@@ -385,7 +386,7 @@ fn cogx_episode(
     }
 }
 
-/// Reads a document of Hindsight with its facts, an observation, or a memory of a list.
+/// Reads a Hindsight document with its facts, an observation, or a memory of a list.
 pub(super) fn hindsight(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
     let Some(facts) = record.get("facts").and_then(Value::as_array) else {
         return hindsight_fact(record, None, moments, turns);

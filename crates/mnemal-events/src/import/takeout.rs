@@ -1,4 +1,4 @@
-//! The activity of the app of Gemini as a page, `MyActivity.html`, which Google Takeout writes unless somebody asks for JSON.
+//! Importer for the Gemini app's activity page, `MyActivity.html`, the default form of a Google Takeout export.
 //!
 //! Shape: the page as Takeout writes it in 2025 and 2026, read by `google_takeout_parser` and others: an `outer-cell` for each
 //! entry, with a `header-cell` and `content-cell`s, of which the first says what was done, when, and what came of it.
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use super::gemini::plain;
 use super::json::Object;
 
-/// What an entry begins with.
+/// Start of an entry.
 pub(super) const MARK: &[u8] = b"<div class=\"outer-cell";
-/// What each cell of an entry but the first begins with.
+/// Start of each cell of an entry but the first.
 const CELL: &str = "<div class=\"content-cell";
-/// Where a link to a conversation leads.
+/// Link prefix of a conversation.
 const CONVERSATION: &str = "https://gemini.google.com/app/";
-/// Longest line that says when. Source: own choice; a day, an hour and a zone in any language.
+/// Longest line with a time. Source: own choice; a day, an hour and a zone in any language.
 const LONGEST_TIME: usize = 80;
-/// Languages whose days are read.
+/// Languages whose dates are parsed.
 const LANGUAGES: [&str; 8] = ["en", "de", "fr", "es", "pt", "zh", "ja", "ko"];
 
-/// Whether a text begins as a page of activity does: its styles are those of Material Design Lite.
+/// Whether a text begins like an activity page: its styles are those of Material Design Lite.
 pub(super) fn is_page(start: &str) -> bool {
     let is_html = ["<html", "<!doctype html"]
         .iter()
@@ -30,12 +30,12 @@ pub(super) fn is_page(start: &str) -> bool {
     is_html && start.contains("mdl-typography")
 }
 
-/// Whether an entry came to its end: behind what was done another cell begins.
+/// Whether an entry is complete: another cell follows the activity.
 pub(super) fn is_whole(html: &str) -> bool {
     html.matches(CELL).count() > 1
 }
 
-/// Returns an entry of a page as one of the activity in JSON; `None` where there is none.
+/// Returns an entry of a page in the form of the JSON activity; `None` if there is none.
 pub(super) fn entry(html: &str) -> Option<Object> {
     let mut cells = html.split(CELL);
     let header = cells.next()?.split_once("header-cell")?.1;
@@ -54,7 +54,7 @@ pub(super) fn entry(html: &str) -> Option<Object> {
     entry.as_object().cloned()
 }
 
-/// Returns what stands behind the tag that a text begins in.
+/// Returns the text after the tag in which a text begins.
 fn inside(text: &str) -> &str {
     text.split_once('>').map_or("", |(_, rest)| rest)
 }
@@ -63,7 +63,7 @@ fn lines(html: &str) -> impl Iterator<Item = &str> {
     html.split("<br").enumerate().map(|(place, line)| if place == 0 { line } else { inside(line) })
 }
 
-/// Reads a line such as `Mar 5, 2025, 10:12:33 AM CET`: a day and an hour, with its zone where that is no name.
+/// Parses a line such as `Mar 5, 2025, 10:12:33 AM CET`: a day and a time, with its zone if it is an offset.
 fn moment(line: &str) -> Option<String> {
     if line.len() > LONGEST_TIME {
         return None;
@@ -77,7 +77,7 @@ fn moment(line: &str) -> Option<String> {
         hour if half("pm") && hour < 12 => hour + 12,
         hour => hour,
     };
-    // What stands behind the hour is its zone, which the day is not moved by.
+    // What follows the hour is its zone, which the day is not moved by.
     let day = day(line
         .split_once(&format!(":{rest}"))?
         .0
@@ -98,7 +98,7 @@ fn clock(word: &str) -> Option<(u8, &str)> {
     is_rest.then_some((hour, rest))
 }
 
-/// Returns the day that a line names in one of the languages of the packs.
+/// Parses the day of a line in one of the languages of the packs.
 fn day(line: &str) -> Option<Date> {
     let zone = Zone::utc();
     let anchor = Anchor { at: Timestamp::EPOCH, zone: &zone };
@@ -113,12 +113,12 @@ fn day(line: &str) -> Option<Date> {
             Some(start.to_zoned(jiff::tz::TimeZone::UTC).date())
         })
     };
-    // With points between them the day stands before the month in every language.
+    // With points between them the day precedes the month in every language.
     let has_points = line.split(' ').any(|word| word.matches('.').count() == 2);
     if has_points { of(&"de") } else { LANGUAGES.iter().find_map(of) }
 }
 
-/// Returns the offset that a word names: `UTC`, `GMT+1`; none for a name that several zones have.
+/// Returns the offset of a zone word: `UTC`, `GMT+1`; empty for an ambiguous name.
 fn offset(word: &str) -> String {
     let Some(rest) = ["UTC", "GMT"].iter().find_map(|name| word.strip_prefix(name)) else {
         return String::new();

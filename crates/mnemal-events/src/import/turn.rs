@@ -1,4 +1,4 @@
-//! Makes events out of what a format's reader understood.
+//! Conversion of parsed records into events.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use super::{Format, ImportOptions, OwnHistory, TIME_INFERRED};
 use crate::limit::{LONGEST_METADATA, metadata_bytes};
 use crate::log::imported_id;
 
-/// Longest piece of a text that is split. Source: the limit of an event, less room for what stands where secrets stood.
+/// Longest piece of a split text. Source: the limit of an event, less room for secret placeholders.
 const LONGEST_PIECE: usize = 192 * 1024;
-/// Bytes of a source's name that go into names of conversations. Source: half of what a name may have.
+/// Bytes of a source's name in session names. Source: half of what a name may have.
 const LONGEST_STEM: usize = 128;
 /// Room that flags of the pipeline need in the metadata.
 const FLAGS: usize = 256;
 
-/// What a reader understood.
+/// A parsed record.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) kind: EventKind,
     pub(super) content: String,
     pub(super) session: String,
-    /// A wider conversation, whose times help where the session has none.
+    /// A wider conversation, whose times help if the session has none.
     pub(super) conv: Option<String>,
     pub(super) speaker: Option<String>,
-    /// Whether a person said it, as far as the format tells.
+    /// Whether a person said it, as far as the format shows.
     pub(super) human: bool,
     pub(super) at: Option<(Timestamp, Zone)>,
-    /// Names the record within its format; never seen in the log.
+    /// Identifies the record within its format; not stored in the log.
     pub(super) source: Vec<String>,
     pub(super) parent: Option<EventId>,
     pub(super) metadata: Metadata,
@@ -52,7 +52,7 @@ impl Turn {
     }
 }
 
-/// Makes events, and remembers the earliest time of each conversation.
+/// Builder of events that tracks the earliest time of each conversation.
 #[derive(Debug)]
 pub(super) struct Turns {
     format: Format,
@@ -60,23 +60,23 @@ pub(super) struct Turns {
     key: InstallationKey,
     sessions: HashMap<String, Timestamp>,
     convs: HashMap<String, Timestamp>,
-    /// Where the file's conversation took place and what it is called, as a session file of an agent says.
+    /// The channel and session of an agent's session file.
     place: Option<(String, String)>,
-    /// Number of the line that is read.
+    /// Number of the current line.
     pub(super) line: u64,
-    /// Bytes of the file before it.
+    /// Byte offset of the line.
     pub(super) start: u64,
-    /// Events of the line that is read.
+    /// Events of the current line.
     pub(super) made: Vec<Turn>,
-    /// The ids of all events that the line gives, wanted or not.
+    /// The ids of all events of the line, wanted or not.
     pub(super) said: Vec<EventId>,
-    /// The ids of events of this line and of earlier ones that were taken back.
+    /// The ids of withdrawn events, of this line and of earlier ones.
     pub(super) withdrawn: Vec<EventId>,
-    /// Whether the line answers one that was not read, so that nobody can tell what it takes back.
+    /// Whether the line's parent was not read, so that its withdrawals are unknown.
     pub(super) is_orphan: bool,
     /// Parts of the line that gave no event.
     pub(super) remarks: Vec<&'static str>,
-    /// Parts of the line that could not be understood; the others gave their events.
+    /// Parts of the line that could not be parsed; the others gave their events.
     pub(super) broken: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl Turns {
         }
     }
 
-    /// Forgets what the line gave.
+    /// Clears the output of a line.
     pub(super) fn clear(&mut self) {
         self.made.clear();
         self.said.clear();
@@ -110,8 +110,8 @@ impl Turns {
         self.broken.clear();
     }
 
-    /// Takes the file for the session of an agent, whose name is `CHANNEL:CHAT`: as it says, else as it is called, where a `_`
-    /// stands for the colon.
+    /// Takes the file for an agent's session named `CHANNEL:CHAT`: by its key, else by its file name, in which a `_` replaces
+    /// the colon.
     pub(super) fn take_session(&mut self, key: Option<&str>) {
         let stem = self.stem();
         let stem = stem.strip_suffix(".jsonl").unwrap_or(&stem);
@@ -122,7 +122,7 @@ impl Turns {
         }
     }
 
-    /// Returns the name of a conversation that has none in the file: the file's.
+    /// Returns the name of a conversation without one: the file's name.
     pub(super) fn stem(&self) -> String {
         if let Some((_, session)) = &self.place {
             return session.clone();
@@ -133,12 +133,12 @@ impl Turns {
         if name.is_empty() { self.format.as_str().to_owned() } else { name.to_owned() }
     }
 
-    /// Returns what tells this file from others of its format.
+    /// Returns the name that distinguishes this file from others of its format.
     pub(super) fn file(&self) -> String {
         self.options.source.clone()
     }
 
-    /// Returns what names records.
+    /// Returns the key for record names.
     pub(super) fn key(&self) -> &InstallationKey {
         &self.key
     }
@@ -148,7 +148,7 @@ impl Turns {
         self.options.conv.only().is_none_or(|only| only == conv)
     }
 
-    /// Keeps the time of a record of a conversation, whether or not the record becomes an event.
+    /// Tracks the time of a record in a conversation, whether or not the record becomes an event.
     pub(super) fn note_time(&mut self, session: &str, conv: Option<&str>, at: Timestamp) {
         let earliest = |known: &mut HashMap<String, Timestamp>, name: &str| match known.get_mut(name) {
             Some(known) => *known = (*known).min(at),
@@ -167,12 +167,12 @@ impl Turns {
         self.remarks.push(what);
     }
 
-    /// Notes a part that could not be understood.
+    /// Notes a part that could not be parsed.
     pub(super) fn fail(&mut self, why: String) {
         self.broken.push(why);
     }
 
-    /// Returns a time that was read; one that cannot be read is noted and inferred, so that it costs no words.
+    /// Returns a parsed time; an invalid one is noted and inferred, so that the text is not lost.
     pub(super) fn time(
         &mut self,
         read: Result<Option<(Timestamp, Zone)>, String>,
@@ -183,7 +183,7 @@ impl Turns {
         })
     }
 
-    /// Makes the event, or several where the text is too long for one; returns the id of the last.
+    /// Makes the event, or several if the text is too long for one; returns the id of the last.
     pub(super) fn say(&mut self, said: &Said) -> Result<EventId, String> {
         let name = |what: &str, why: mnemal_core::Error| format!("field `{what}`: {why}");
         if let Some((at, _)) = &said.at {
@@ -251,7 +251,7 @@ impl Turns {
         last
     }
 
-    /// Returns the name of a record: a keyed hash of format, source id, content, and where it is put.
+    /// Returns the name of a record: a keyed hash of format, source id, content, and destination.
     fn record(&self, said: &Said) -> String {
         let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
         let mut parts = vec![
@@ -294,15 +294,15 @@ impl Turns {
     }
 }
 
-/// Returns a text as records are told apart: a later export may end its lines and its texts in another way.
+/// Normalizes a text for record identity: a later export may end its lines and its texts differently.
 fn spelled(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().split('\n').map(str::trim_end).collect();
     lines.join("\n")
 }
 
-/// Says whose words they are.
+/// Returns the origin of a record's words.
 fn origin(own: OwnHistory, format: Format, said: &Said) -> Origin {
-    // Files that an agent keeps for the one whose agent it is, and which he can read; what a service concluded is none.
+    // Files that an agent keeps for its owner and that the owner can read; conclusions of a service do not count.
     let is_memory = matches!(format, Format::MemoryMd | Format::RockBot)
         && matches!(said.kind, EventKind::Decision(_) | EventKind::Observation);
     match (own, &said.kind) {
@@ -316,7 +316,7 @@ fn origin(own: OwnHistory, format: Format, said: &Said) -> Origin {
     }
 }
 
-/// Cuts a text that is too long for one event, after a line break where there is one.
+/// Splits a text that is too long for one event, after a line break if there is one.
 fn split(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut from = 0;

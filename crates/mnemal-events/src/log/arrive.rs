@@ -1,4 +1,4 @@
-//! The pipeline: what is done to an event before it is stored.
+//! The ingest pipeline: the steps before an event is stored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::echo;
 use crate::grave::{Graves, Passage};
 use crate::limit::LONGEST_INDEXED;
 
-/// The flag on an event whose text is longer than what recall can find.
+/// Flag on an event whose text exceeds the indexed length.
 const TRUNCATED_INDEX: &str = "truncated_index";
 
-/// Why an event was not stored; neither is an error.
+/// The reason why an event was not stored; neither is an error.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeftOut {
-    /// It had no text, or held nothing but an injected block.
+    /// It had no text, or only an injected block.
     Empty,
-    /// Its text was erased, and neither the user nor a program says it anew.
+    /// Its text was erased, and neither the user nor a program stores it again on purpose.
     Forgotten,
 }
 
@@ -34,14 +34,14 @@ impl LeftOut {
     }
 }
 
-/// An event that may be stored.
+/// An event ready for storage.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) event: NewEvent,
     pub(super) finding: Finding,
 }
 
-/// What the pipeline found out about an event.
+/// Findings of the pipeline about an event.
 #[derive(Debug, Default)]
 pub(super) struct Finding {
     pub(super) redactions: u32,
@@ -50,7 +50,7 @@ pub(super) struct Finding {
 }
 
 impl EventLog {
-    /// Takes a batch through the pipeline; reads tombstones once and what was shown once a session.
+    /// Runs a batch through the pipeline; reads tombstones once, and shown records once per session.
     pub(super) async fn arrive(
         &self,
         events: Vec<NewEvent>,
@@ -105,7 +105,7 @@ impl EventLog {
     }
 }
 
-/// Whether nothing is said; a tool's call or answer and a choice about memory say something without text.
+/// Whether an event has no content; a tool call, a tool result and a decision need no text.
 fn is_empty(event: &NewEvent) -> bool {
     let speaks = match event.kind {
         EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => false,
@@ -117,14 +117,14 @@ fn is_empty(event: &NewEvent) -> bool {
     speaks && blank(&event.content) && event.metadata.get("caption").is_none_or(|caption| blank(caption))
 }
 
-/// Whether a program stores a note of its own accord: what was erased may be said anew. What comes back by itself, in a turn, a
-/// document or an import, stays away.
+/// Whether a program deliberately stores a note, which may repeat an erased text. In a turn, a document or an import an erased
+/// text stays blocked.
 fn is_said_anew(event: &NewEvent) -> bool {
     event.origin == Origin::Assistant
         && matches!(event.kind, EventKind::Decision(mnemal_core::Decision::Remember(_)))
 }
 
-/// Returns the rule that holds an event back; the user's own words are never held back.
+/// Returns the rule that quarantines an event; the user's own words are never quarantined.
 fn screen(event: &NewEvent) -> Result<Option<RuleId>> {
     if event.origin.level() >= Level::User {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What a forget reaches in the log.
+//! The closure of a forget: every event that it reaches in the log.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -13,12 +13,11 @@ use super::EventLog;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 impl EventLog {
-    /// Returns the living events that a forget erases, ascending by id.
+    /// Returns the events that a forget erases, ascending by id.
     ///
-    /// Operations whose text was made of what goes, go with it, and what says the same by a release.
-    /// For a key these are all versions of the note and the choices to put it away; for a conversation everything in it,
-    /// quarantined events included. Records of earlier forgets hold no content and stay.
-    /// Derived rows that rest on these events are not listed: their layers follow.
+    /// Operations whose text was made from erased events are included, and released copies. A key covers all versions of the
+    /// note and the decisions to archive it; a conversation covers all its events, quarantined ones included. Records of
+    /// earlier forgets hold no content and stay. Derived rows are not listed: their layers follow.
     ///
     /// # Errors
     /// `NotFound` when nothing is left to erase, or a named event is unknown.
@@ -51,7 +50,7 @@ impl EventLog {
         Ok(ids)
     }
 
-    /// Adds the operations whose text was made of notes that are to be erased, and those that were made of these.
+    /// Adds the operations whose text was made from notes that will be erased, and those made from these operations.
     pub(super) async fn add_operations(&self, ids: &mut Vec<EventId>) -> Result<()> {
         let mut gone: BTreeSet<EventId> = ids.iter().copied().collect();
         // An operation names only what was there before it, so one way along the log finds all.
@@ -78,7 +77,7 @@ impl EventLog {
         }
     }
 
-    /// Returns the living choices about memory that are wanted, oldest first.
+    /// Returns the selected decisions that are not erased, oldest first.
     pub(super) async fn decided(&self, wanted: &(dyn Fn(&Event) -> bool + Sync)) -> Result<Vec<Event>> {
         let filter = EventFilter {
             roles: Within::Only(vec![Role::Decision]),

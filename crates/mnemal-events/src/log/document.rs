@@ -1,4 +1,4 @@
-//! Documents: a file that is read again replaces its older reading, and files with the same bytes stand once.
+//! Document deduplication: a new version replaces the older one, and identical files are stored once.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -13,34 +13,34 @@ use super::take::{Taken, imported_id, known};
 use crate::document::{self, COPIES, DOCUMENT, DOCUMENTS, DocumentOptions, FILE, FILE_ID, HEADING, PAGE};
 use crate::limit;
 
-/// Chunks of a document that one transaction stores, and bytes of their texts. Source: ADR 108, so that it stays below 5 ms.
+/// Chunks of a document in one transaction, and bytes of their texts. Source: ADR 108, so that it stays below 5 ms.
 const CHUNKS: usize = 12;
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Events of an older reading that are looked at with one question.
+/// Events of an older version that are read with one query.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// What the log holds of the names of a document's chunks.
+/// The log's state for a chunk's name.
 #[derive(Debug, Default)]
 struct Standing {
-    /// A living event that says the chunk, with the best one for this file.
+    /// A stored event with the chunk's text, preferably of this file.
     living: Option<Event>,
-    /// The name under which the chunk can be stored: the first one that was never used.
+    /// The first unused name for the chunk.
     free: String,
 }
 
 impl EventLog {
-    /// Stores a document, cut into chunks, through the same pipeline as [`append`](Self::append); doing it again changes nothing,
-    /// and neither does the end of the process in between.
+    /// Stores a document in chunks through the same pipeline as [`append`](Self::append). Idempotent, also after a crash in
+    /// between.
     ///
-    /// A file that lies where another one was read replaces that reading: chunks that say the same stay as they are, and those
-    /// that nothing says any more are named in [`Taken::outdated`], to be taken back. A file with the bytes of another one is
-    /// stored as its copy: one line that leads to the same text.
+    /// A file at the location of an earlier one replaces it: unchanged chunks stay, and chunks that are gone are listed in
+    /// [`Taken::outdated`], to be removed. A file with the bytes of another one is stored as its copy: one record that links to
+    /// the same text.
     ///
-    /// The chunks are stored in their order, up to 12 at once, each batch all or none, so that nobody waits long behind one.
+    /// The chunks are stored in order, up to 12 at once, each batch all or none, so that other writers do not wait long.
     ///
     /// # Errors
-    /// `Invalid` for a secret whose rule blocks, a name that holds a secret, or more chunks than the options allow, before
-    /// anything is stored; `Unavailable` when the store does not answer: call again.
+    /// `Invalid` for a secret whose rule is in mode `block`, a name that holds a secret, or more chunks than the options allow,
+    /// before anything is stored; `Unavailable` when the store does not answer: call again.
     pub async fn take_document(
         &self,
         document: &Document,
@@ -73,7 +73,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Returns the chunks that are not known, and those of older readings that nothing says any more; the others are counted.
+    /// Returns the new chunks, and those of older versions that are gone; the others are counted.
     async fn compared(
         &self,
         document: &Document,
@@ -115,7 +115,7 @@ impl EventLog {
         Ok((new, outdated))
     }
 
-    /// Returns what the log holds under the names of some chunks: each has one more after each time it was taken back.
+    /// Returns the log's state for some chunks: a chunk gets a new name after each removal.
     async fn standing(&self, events: &[NewEvent], file: &File) -> Result<Vec<Standing>> {
         let name_of = |event: &NewEvent| event.idempotency_key.clone().unwrap_or_default();
         let mut standing: Vec<Standing> =
@@ -157,7 +157,7 @@ impl EventLog {
         Ok(standing)
     }
 
-    /// Returns the living chunks of older readings of a file, and what it was as a copy of another one.
+    /// Returns the stored chunks of older versions of a file, and its record as a copy of another one.
     async fn readings_of(&self, document: &Document, options: &DocumentOptions) -> Result<Vec<Event>> {
         let Some(location) = &document.location else { return Ok(Vec::new()) };
         let file = File::of(document, &self.parts.key);
@@ -173,7 +173,7 @@ impl EventLog {
         Ok(found)
     }
 
-    /// Notes that a file has the bytes of another one, so that it can be found and forgotten by this name too.
+    /// Records that a file has the bytes of another one, so that it can be found and forgotten by this name too.
     async fn note_copy(
         &self,
         document: &Document,
@@ -196,7 +196,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Stores a reading that its file gives up under the name of a copy of it, which still says all of that.
+    /// Moves a version that its file no longer has to the name of a copy, which still has that text.
     async fn leave_to_copies(&self, outdated: &mut Vec<Event>, gaps: &mut Gaps) -> Result<()> {
         let sessions: HashMap<String, SessionId> = outdated
             .iter()
@@ -240,7 +240,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Returns the living events of documents in one conversation that are accepted, in the order of the log.
+    /// Returns the stored document events of one conversation that are accepted, in log order.
     async fn documents_in(
         &self,
         session: SessionId,
@@ -262,7 +262,7 @@ impl EventLog {
         }
     }
 
-    /// Returns how many of some events fit into one batch, at least one.
+    /// Returns how many of the events fit into one batch, at least one.
     fn room(&self, events: &[NewEvent]) -> usize {
         let most = CHUNKS.min(self.parts.store.capabilities().largest_batch).min(events.len());
         let mut bytes = 0;
@@ -274,7 +274,7 @@ impl EventLog {
     }
 }
 
-/// What tells a file from others: where it lies, and else its name.
+/// The identity of a file: its location, else its name.
 #[derive(Debug)]
 struct File {
     id: Option<String>,
@@ -286,7 +286,7 @@ impl File {
         Self { id: document::file_id(document, key), name: document::file_name(document).to_owned() }
     }
 
-    /// Whether an event says what stands in this file.
+    /// Whether an event belongs to this file.
     fn has(&self, kept: &NewEvent) -> bool {
         match (&self.id, kept.metadata.get(FILE_ID)) {
             (Some(id), Some(of)) => id == of,
@@ -299,7 +299,7 @@ fn name_of(kept: &NewEvent) -> Option<String> {
     kept.metadata.get(FILE).cloned()
 }
 
-/// What makes two chunks the same: text, headings and page.
+/// The identity of a chunk's text: text, headings and page.
 type Text = (String, Option<String>, Option<String>);
 
 fn text_of(kept: &NewEvent) -> Text {

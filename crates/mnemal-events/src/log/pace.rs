@@ -1,4 +1,4 @@
-//! How much a conversation stores in an hour below level user: who floods a memory is held back, and seen.
+//! Ingest quota per conversation and hour for events below level user; the excess is quarantined.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -13,24 +13,24 @@ use mnemal_core::{
 use super::arrive::Draft;
 use super::{Ack, EventLog, LeftOut};
 
-/// The rule that holds back what comes too fast.
+/// The rule that quarantines events over the quota.
 pub const BURST: &str = "burst";
 
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600_000_000;
-/// Sessions whose items are kept. Source: own choice; one host talks in a handful of sessions at a time.
+/// Cached sessions. Source: own choice; one host talks in a handful of sessions at a time.
 const KEPT: usize = 16;
-/// Newest events of a session that are looked at first, and where all of them are of the last hour. Source: own choice; what
-/// lies behind a thousand others of one hour is not counted.
+/// Newest events of a session that are read first, and the maximum within the hour. Source: own choice; items beyond a thousand
+/// others of the same hour are not counted.
 const NEWEST: [NonZeroUsize; 2] =
     [NonZeroUsize::new(64).expect("64 is not zero"), NonZeroUsize::new(1_000).expect("1,000 is not zero")];
-/// Events read at once on the way to the newest.
+/// Events per read on the way to the newest.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
 
-/// Most items that a conversation stores in an hour before the next ones are held back; 0 for any number.
+/// Most items that a conversation stores in an hour before further ones are quarantined; 0 for no limit.
 ///
-/// Items are notes, observations and texts of files; turns and what tools are asked and answer are talk, and are not counted.
-/// Each person, each agent and each channel of a conversation has an hour of its own.
+/// Items are notes, observations and file texts; turns, tool calls and tool results are not counted. Each user, each agent and
+/// each channel of a conversation has its own quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourlyLimits {
     /// Of level agent.
@@ -40,14 +40,14 @@ pub struct HourlyLimits {
 }
 
 impl Default for HourlyLimits {
-    /// Source: RELIABILITY 7.
+    /// Source: own choice.
     fn default() -> Self {
         Self { agent: 60, external: 200 }
     }
 }
 
 impl HourlyLimits {
-    /// Returns the limit of a level; `None` where any number may come.
+    /// Returns the limit of a level; `None` for no limit.
     fn of(self, level: Level) -> Option<usize> {
         let most = match level {
             Level::User => 0,
@@ -58,7 +58,7 @@ impl HourlyLimits {
     }
 }
 
-/// Something that a conversation stored.
+/// An item stored by a conversation.
 #[derive(Clone, Debug)]
 struct Item {
     at: Timestamp,
@@ -74,7 +74,7 @@ impl Item {
         Self { at, level: event.origin.level(), channel: event.channel.clone(), user, agent }
     }
 
-    /// Returns what counts of a stored event: what is held back does not.
+    /// Returns the item of a stored event; a quarantined one does not count.
     fn of(event: &Event) -> Option<Self> {
         let kept = event.kept().filter(|kept| event.quarantined.is_none() && is_item(kept))?;
         Some(Self::new(kept, event.recorded_at))
@@ -86,7 +86,7 @@ impl Item {
     }
 }
 
-/// Whether something is kept for its own sake, and is not a part of a conversation.
+/// Whether an event is stored on its own, and is not part of a conversation.
 fn is_item(event: &NewEvent) -> bool {
     matches!(
         event.kind,
@@ -94,7 +94,7 @@ fn is_item(event: &NewEvent) -> bool {
     )
 }
 
-/// What some sessions stored within the last hour, newest session first.
+/// Items stored within the last hour, by session, newest session first.
 #[derive(Debug, Default)]
 pub(super) struct Pace(Mutex<VecDeque<Counted>>);
 
@@ -107,7 +107,7 @@ struct Counted {
 }
 
 impl Pace {
-    /// Returns what a session stored within the hour before `now`; reads what is new since it was asked for last.
+    /// Returns the items that a session stored within the hour before `now`; reads only what is new since the last call.
     async fn items(&self, store: &dyn EventStore, session: &SessionId, now: Timestamp) -> Result<Vec<Item>> {
         let since = now.plus_micros(-HOUR);
         let filter = EventFilter {
@@ -167,8 +167,8 @@ impl Counted {
 }
 
 impl EventLog {
-    /// Holds back what of a batch is more than its conversations may store in an hour. Two processes that store at the same
-    /// moment do not see each other's newest.
+    /// Quarantines the items of a batch that exceed the hourly quota. Concurrent processes do not see each other's newest
+    /// items.
     pub(super) async fn hold_bursts(&self, drafts: &mut [Result<Draft, LeftOut>]) -> Result<()> {
         if !self.is_limited {
             return Ok(());
@@ -197,7 +197,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Says of repetitions what was stored the first time, and not what the hour would have done to them now.
+    /// Reports for retries what was stored the first time, independent of the current quota.
     pub(super) async fn tell_as_stored(&self, acks: &mut [Result<Ack, LeftOut>]) -> Result<()> {
         let is_guess = |ack: &&mut Ack| {
             ack.duplicate && ack.quarantined.as_ref().is_some_and(|rule| rule.as_str() == BURST)

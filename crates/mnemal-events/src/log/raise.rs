@@ -1,4 +1,4 @@
-//! Raises what an import brought as evidence of others, when its owner says later that it is his own.
+//! Promotion of an import from external evidence to the owner's own history.
 
 use mnemal_core::{Event, EventId, InstallationKey, Level, NewEvent, Result};
 
@@ -6,17 +6,17 @@ use super::EventLog;
 use super::take::{imported_id, known};
 use crate::import::ImportBatch;
 
-/// Turns that were known as evidence of others and are the user's own.
+/// Turns that were stored as external evidence and are the user's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Raised {
-    /// They again, at their own level; give them to [`EventLog::take`].
+    /// The same turns at their own level; pass them to [`EventLog::take`].
     pub events: Vec<NewEvent>,
-    /// What they stood as; to be taken back once they are stored.
+    /// The events that they replace; remove them once the new ones are stored.
     pub replaced: Vec<EventId>,
 }
 
 impl EventLog {
-    /// Returns those of an import's events of the user that are known as evidence of others, under names of their own.
+    /// Returns those of an import's user events that are stored as external evidence, under new names.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -44,7 +44,7 @@ impl EventLog {
         Ok(Raised { events: own.into_iter().map(again).collect(), replaced: replaced.clone() })
     }
 
-    /// Returns the ids under which events stand that were raised, beside their own.
+    /// Returns the ids of promoted events, in addition to their own.
     pub fn with_raised(&self, ids: &[EventId]) -> Vec<EventId> {
         ids.iter().flat_map(|id| [*id, raised_id(&self.parts.key, *id)]).collect()
     }

@@ -1,4 +1,4 @@
-//! Says what an import would do and how good what it brings is; nothing is stored.
+//! Import preview: the effect and the quality of an import, without storing anything.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,47 +11,47 @@ use super::{EventLog, ExactRecord};
 use crate::grave::tombstone_text;
 use crate::import::ImportBatch;
 
-/// Names that are counted one by one; records of others are counted together. Source: own choice, more than a person reads.
+/// Names that are counted individually; records of others are counted together. Source: own choice, more than a person reads.
 const NAMES: usize = 1_000;
 
-/// How good the records of one part are. A record counts once, as the first of these that it is.
+/// Quality counts of the records of one role. A record counts once, in the first category that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quality {
     /// All records.
     pub records: u64,
-    /// Records without text, or with nothing but a block that a memory engine put in.
+    /// Records without text, or with only an injected context block.
     pub empty: u64,
-    /// Records that a rule would hold back.
+    /// Records that a rule would quarantine.
     pub held_back: u64,
-    /// Records with the words of an earlier one.
+    /// Exact copies of an earlier record.
     pub copies: u64,
-    /// Records that differ from an earlier one in numbers alone: heartbeats, reports of a schedule.
+    /// Near-copies that differ from an earlier record in numbers alone: heartbeats, reports of a schedule.
     pub alike: u64,
-    /// Records that hold a part which a memory engine put in: what was recalled came back.
+    /// Records with an injected context block: recalled memory that came back.
     pub echoes: u64,
-    /// Records with a secret; these count beside the others.
+    /// Records with a secret; counted in addition to the others.
     pub with_secret: u64,
 }
 
 impl Quality {
-    /// Returns the records that are worth nothing.
+    /// Returns the number of worthless records.
     pub fn junk(&self) -> u64 {
         self.empty + self.held_back + self.copies + self.alike + self.echoes
     }
 }
 
-/// Whose words a record is taken for.
+/// The attribution of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Whose {
-    /// The user's own.
+    /// The user.
     User,
-    /// Those of somebody else.
+    /// Another person.
     Other,
-    /// The assistant's.
+    /// The assistant.
     Assistant,
-    /// A tool's.
+    /// A tool.
     Tool,
-    /// Nobody's: a file, a note.
+    /// No speaker: a file, a note.
     Nobody,
 }
 
@@ -78,22 +78,22 @@ impl Whose {
     }
 }
 
-/// What an import would do. It remembers 24 bytes of each record and up to a thousand names, and no text.
+/// The result of an import preview. It keeps 24 bytes of each record and up to a thousand names, and no text.
 #[derive(Clone, Debug, Default)]
 pub struct Rehearsal {
-    /// What would become of the records.
+    /// The expected result of the import.
     pub taken: Taken,
-    /// When the earliest happened.
+    /// Time of the earliest record.
     pub first: Option<Timestamp>,
-    /// When the latest happened.
+    /// Time of the latest record.
     pub last: Option<Timestamp>,
-    /// How good they are, by the part their author plays.
+    /// Quality counts by role.
     pub quality: BTreeMap<Role, Quality>,
-    /// Records that would be held back, by the rule: orders to an agent, hidden text, encoded text.
+    /// Records that would be quarantined, by rule: prompt injections, hidden text, encoded text.
     pub rules: BTreeMap<String, u64>,
-    /// Records by who speaks, with whom he is taken for; one without a name has that of his part. Of a thousand at most.
+    /// Records by speaker and attribution; an unnamed speaker has the name of the role. A thousand speakers at most.
     pub speakers: BTreeMap<(String, Whose), u64>,
-    /// Records of speakers beyond these.
+    /// Records of further speakers.
     pub other_speakers: u64,
     ids: HashSet<EventId>,
     sessions: HashSet<u64>,
@@ -107,7 +107,7 @@ impl Rehearsal {
         self.sessions.len()
     }
 
-    /// Counts who speaks.
+    /// Counts the speaker.
     fn hear(&mut self, event: &NewEvent) {
         let name = event.speaker.as_ref().map_or(event.kind.role().as_str(), Speaker::as_str);
         let key = (name.to_owned(), Whose::of(event));
@@ -119,7 +119,7 @@ impl Rehearsal {
         }
     }
 
-    /// Judges a record by its words; `fate` is what the pipeline made of it.
+    /// Classifies a record by its words; `fate` is the result of the pipeline.
     fn judge(&mut self, event: &NewEvent, fate: &Fate) {
         let at = event.occurred_at;
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
@@ -150,7 +150,7 @@ struct Fate {
 }
 
 impl EventLog {
-    /// Takes a batch of an import through the pipeline, compares it with what is stored, and stores nothing.
+    /// Runs a batch of an import through the pipeline, compares it with the log, and stores nothing.
     ///
     /// # Errors
     /// `Invalid` for a name that holds a secret; `Unavailable` when the store does not answer.
@@ -215,7 +215,7 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Puts one sign in the place of each number, so that what differs in numbers alone is the same.
+/// Replaces each number by one sign, so that texts that differ in numbers alone are equal.
 fn without_numbers(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for letter in text.chars() {

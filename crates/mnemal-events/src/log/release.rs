@@ -1,4 +1,4 @@
-//! Lets what a rule holds back be used, by a decision of the user.
+//! Release of a quarantined event by a decision of the user.
 
 use std::collections::BTreeSet;
 
@@ -7,27 +7,27 @@ use mnemal_core::{Decision, Degraded, Error, ErrorKind, Event, EventId, EventKin
 use super::take::{imported_id, known};
 use super::{Ack, EventLog, LeftOut};
 
-/// What a decision to release did.
+/// Result of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
-    /// What is held back, and stays so.
+    /// The quarantined event, which stays so.
     pub event: EventId,
-    /// What says it again at its own level, and is used.
+    /// The usable copy, at its own level.
     pub copy: EventId,
-    /// The decision; taking it back erases the copy.
+    /// The decision; undoing it erases the copy.
     pub decision: EventId,
-    /// Whether it was decided now, and not before.
+    /// Whether the release is new.
     pub created: bool,
 }
 
 impl EventLog {
-    /// Says again what a rule holds back: with the same words, times, names and origin, so at the same level, and without asking
-    /// the rules of the write screen; everything else is done to it as to what comes in. `decided` makes the event of the
-    /// decision, which is stored with it. What is released already is not released twice.
+    /// Releases a quarantined event: stores a copy with the same words, times, names and origin, so at the same level, without
+    /// the write screen but through the rest of the pipeline. `decided` makes the event of the decision, which is stored with
+    /// it. A released event is not released twice.
     ///
     /// # Errors
-    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not held back, or of which nothing may be
-    /// stored any more; as [`append`](Self::append).
+    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not quarantined, or that has no storable
+    /// text any more; as [`append`](Self::append).
     pub async fn release(
         &self,
         event: EventId,
@@ -66,7 +66,7 @@ impl EventLog {
         Ok(gaps.attach(Released { event, copy, decision: decision.id, created: !decision.duplicate }))
     }
 
-    /// Returns every release that was decided, oldest first, those included that were taken back.
+    /// Returns every release, oldest first, including undone ones.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -75,11 +75,11 @@ impl EventLog {
         Ok(decided.iter().filter_map(released).collect())
     }
 
-    /// Returns what goes where a release is taken back: the copy, and operations whose text was made of it. What it says again
-    /// stays, held back as it was.
+    /// Returns the events to erase when a release is undone: the copy, and operations whose text was made from it. The
+    /// quarantined event stays.
     ///
     /// # Errors
-    /// `NotFound` when the copy is erased already.
+    /// `NotFound` when the copy is already erased.
     pub async fn closure_of_copy(&self, copy: EventId) -> Result<Vec<EventId>> {
         let mut ids = super::closure::erasable(&self.parts.store.get(&[copy]).await?);
         if ids.is_empty() {
@@ -90,8 +90,8 @@ impl EventLog {
         Ok(ids)
     }
 
-    /// Whether some events are what a release says again, and what was made of that, while what it says again stays: they are
-    /// erased without a tombstone of their words, because nobody wants those gone.
+    /// Whether some events are released copies, or were made from them, while the quarantined event stays: they are erased
+    /// without a tombstone of their words.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -109,7 +109,7 @@ impl EventLog {
         Ok(!copies.is_empty() && events.iter().all(|event| copies.contains(&event.id) || is_made(event)))
     }
 
-    /// Adds to events that are to be erased what says the same by a release: the copy of what is held back, and the reverse.
+    /// Adds to events that will be erased their released copies, and the reverse.
     pub(super) async fn add_released(&self, ids: &mut Vec<EventId>) -> Result<()> {
         let mut gone: BTreeSet<EventId> = ids.iter().copied().collect();
         let mut others = Vec::new();

@@ -1,4 +1,4 @@
-//! Puts the events of our own export back: same ids, same times, erased events as erased.
+//! Restore from our own export: same ids, same times, erased events stay erased.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::limit;
 /// One record of our own export.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExactRecord {
-    /// A living event.
+    /// An event that is not erased.
     Event {
         /// Its id.
         id: EventId,
-        /// When the engine heard of it.
+        /// Time of arrival at the engine.
         recorded_at: Timestamp,
-        /// What was said.
+        /// The event.
         event: Box<NewEvent>,
-        /// The rule that holds it back.
+        /// The rule that quarantined it.
         quarantined: Option<RuleId>,
-        /// Parts that repeat what the session was shown.
+        /// Spans that repeat what the session was shown.
         echo: Vec<Span>,
     },
-    /// What stays of an erased event.
+    /// An erased event.
     Erased {
-        /// When the engine heard of it.
+        /// Time of arrival at the engine.
         recorded_at: Timestamp,
-        /// The part its author played.
+        /// The role of its author.
         role: Role,
         /// Its tombstone, which has its id.
         tombstone: Tombstone,
     },
-    /// A tombstone of an event that the export does not hold.
+    /// A tombstone of an event that is not in the export.
     Tombstone(Tombstone),
 }
 
@@ -47,20 +47,20 @@ pub enum ExactRecord {
 pub struct Exact {
     /// The records.
     pub records: Vec<ExactRecord>,
-    /// The events that the export itself calls erased: their tombstones do not hold back its living events, which were
-    /// there beside them.
+    /// The events that the export itself marks as erased: their tombstones do not block its other events, which existed next to
+    /// them.
     pub forgotten: Arc<HashSet<EventId>>,
 }
 
 impl EventLog {
-    /// Appends entries with their own ids and times: the way back of our export.
+    /// Appends entries with their own ids and times, to restore our export.
     ///
-    /// Events that are known are left alone. Events whose text was erased here stay away. Texts are cleaned again.
-    /// On an empty log the result is the log that was exported.
+    /// Known events are skipped. Events whose text was erased here stay erased. Texts are cleaned again. On an empty log the
+    /// result equals the exported log.
     ///
     /// # Errors
-    /// `Conflict` when an id is known with another body; `Invalid` for an event that breaks a limit; `Unavailable` when
-    /// the store does not answer.
+    /// `Conflict` when an id is known with another body; `Invalid` for an event that violates a limit; `Unavailable` when the
+    /// store does not answer.
     pub async fn append_entries(&self, exact: Exact) -> Result<mnemal_core::Degraded<Taken>> {
         let mut gaps = Gaps::default();
         let mut taken = Taken::default();
@@ -117,7 +117,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// Returns what was erased here and not in the export: ids, and texts.
+    /// Returns the erasures of this log that are not in the export: ids, and texts.
     async fn graves_besides(&self, forgotten: &HashSet<EventId>) -> Result<(HashSet<EventId>, Graves)> {
         let mut tombstones = self.parts.store.tombstones().await?;
         tombstones.retain(|tombstone| !forgotten.contains(&tombstone.event));
@@ -125,7 +125,7 @@ impl EventLog {
         Ok((ids, Graves::new(tombstones.iter())))
     }
 
-    /// Checks and cleans an event; its links, findings and hash are still to be filled in.
+    /// Checks and cleans an event; its links, findings and hash are added later.
     fn entry(&self, id: EventId, recorded_at: Timestamp, event: NewEvent) -> Result<(LogEntry, u32)> {
         let mut entry = bare(id, recorded_at, event);
         let checked = limit::check(std::slice::from_ref(&entry.event), 1)
@@ -195,14 +195,14 @@ fn bare(id: EventId, recorded_at: Timestamp, event: NewEvent) -> LogEntry {
     LogEntry { id, recorded_at, event, index: None, quarantined: None, echo: Vec::new(), body_hash: [0; 32] }
 }
 
-/// Name of the session and channel of an event that is erased in the next step.
+/// Session and channel name of an event that is erased in the next step.
 const ERASED: &str = "erased";
 
 fn is_stub(entry: &LogEntry) -> bool {
     entry.event.session.as_str() == ERASED && entry.event.content.is_empty()
 }
 
-/// Makes an event without content that is erased as soon as it is stored, so that it takes its place in the log.
+/// Makes an event without content that is erased as soon as it is stored, so that it keeps its position in the log.
 fn stub(id: EventId, recorded_at: Timestamp, role: Role) -> Result<LogEntry> {
     let kind = match role {
         Role::Assistant => EventKind::AssistantMessage,

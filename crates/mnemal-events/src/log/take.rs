@@ -1,4 +1,4 @@
-//! Takes in what an importer read, batch by batch; doing it again changes nothing.
+//! Idempotent import of a reader's batches.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use super::{Ack, EventLog, LeftOut};
 use crate::import::ImportBatch;
 use crate::limit;
 
-/// What became of a batch of an import.
+/// Result of an import batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Events that were written.
     pub stored: u64,
-    /// Events that were known already.
+    /// Events that were already known.
     pub duplicates: u64,
     /// Events whose text was erased here earlier.
     pub forgotten: u64,
@@ -21,13 +21,13 @@ pub struct Taken {
     pub empty: u64,
     /// Secrets that were replaced.
     pub redactions: u64,
-    /// Written events that a rule holds back.
+    /// Stored events that a rule quarantined.
     pub quarantined: u64,
     /// Events that could not be stored, with the reason.
     pub refused: Vec<Refused>,
-    /// Chunks of older readings of a document that it says no more; they are to be taken back.
+    /// Chunks of older versions of a document that are gone from it; they should be removed.
     pub outdated: Vec<EventId>,
-    /// The name of the file under which the text of a document stands, where that is another one with the same bytes.
+    /// The name of the file that holds the document's text, if it is another one with the same bytes.
     pub same_as: Option<String>,
 }
 
@@ -36,12 +36,12 @@ pub struct Taken {
 pub struct Refused {
     /// Its idempotency key, or its id where it has no key.
     pub record: String,
-    /// Why, without content.
+    /// The reason, without content.
     pub why: String,
 }
 
 impl Taken {
-    /// Adds what became of another batch.
+    /// Adds the result of another batch.
     pub fn add(&mut self, other: Self) {
         self.stored += other.stored;
         self.duplicates += other.duplicates;
@@ -54,7 +54,7 @@ impl Taken {
         self.same_as = other.same_as.or(self.same_as.take());
     }
 
-    /// Returns what was added since an earlier state of this.
+    /// Returns the difference to an earlier state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -84,8 +84,7 @@ impl Taken {
     }
 }
 
-/// Returns the id of an imported event, which follows from its key, so that a later record can name it as its parent
-/// without a question to the store.
+/// Returns the id of an imported event, derived from its key, so that a later record can name it as its parent without a query.
 pub(crate) fn imported_id(key: &InstallationKey, idempotency_key: &str) -> EventId {
     let mut first = [0; 16];
     for (to, from) in first.iter_mut().zip(key.hash("imported event", &[idempotency_key.as_bytes()])) {
@@ -97,12 +96,12 @@ pub(crate) fn imported_id(key: &InstallationKey, idempotency_key: &str) -> Event
 impl EventLog {
     /// Stores a batch of an import through the same pipeline as [`append`](Self::append).
     ///
-    /// A record that is known is counted and not written; one that cannot be stored is reported, and the others are
-    /// stored. A parent that was not stored is left out of the event.
+    /// A known record is counted and not written; one that cannot be stored is reported, and the others are stored. An unknown
+    /// parent is removed from the event.
     ///
     /// # Errors
-    /// `Unavailable` when the store does not answer; `Conflict` when a record of our own export has an id that is
-    /// known here with another body.
+    /// `Unavailable` when the store does not answer; `Conflict` when a record of our own export has an id that is known here
+    /// with another body.
     pub async fn take(&self, batch: ImportBatch) -> Result<Degraded<Taken>> {
         let mut gaps = Gaps::default();
         let mut taken = Taken::default();
@@ -167,7 +166,7 @@ impl EventLog {
     }
 }
 
-/// Returns which of some events are in the log; one question when all of them are.
+/// Returns which of some events are in the log; one query if all of them are.
 pub(super) async fn known(store: &dyn EventStore, mut ids: Vec<EventId>) -> Result<HashSet<EventId>> {
     ids.sort_unstable();
     ids.dedup();
@@ -191,7 +190,7 @@ pub(super) async fn known(store: &dyn EventStore, mut ids: Vec<EventId>) -> Resu
     Ok(known)
 }
 
-/// Says that an id of an export is taken by another event.
+/// Makes the error for an export id that belongs to another event here.
 pub(super) fn other_body(id: EventId) -> Error {
     Error::new(ErrorKind::Conflict, format!("cannot restore event {id}: it is known here with another body"))
 }

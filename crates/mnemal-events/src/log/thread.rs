@@ -1,4 +1,4 @@
-//! Conversations as trees: what an event answers, and what answers it.
+//! Conversation trees: the parent of an event and its replies.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -7,27 +7,27 @@ use mnemal_core::{Cursor, Event, EventFilter, EventId, EventStore, Result, Withi
 
 use super::EventLog;
 
-/// Longest chain of ancestors that is followed. Source: own choice; a transcript of a long day has about as many turns.
+/// Longest chain of ancestors. Source: own choice; a transcript of a long day has about as many turns.
 const LONGEST: usize = 1_000;
 /// Most replies that are returned. Source: own choice, one page.
 const MOST: usize = 1_000;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// An event with what stands around it.
+/// An event with its ancestors and replies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread {
-    /// What it answers, transitively, oldest first; at most the 1,000 nearest.
+    /// Its ancestors, oldest first; at most the 1,000 nearest.
     pub ancestors: Vec<Event>,
     /// The event itself.
     pub event: Event,
-    /// What answers it in its conversation, transitively, by position; at most 1,000.
+    /// Its transitive replies within the conversation, by position; at most 1,000.
     pub replies: Vec<Event>,
 }
 
 impl EventLog {
-    /// Returns an event with what it answers and what answers it. An erased event has neither: its links are erased too.
+    /// Returns an event with its ancestors and replies. An erased event has neither: its links are erased too.
     ///
-    /// Costs one read an ancestor and one pass over the rest of the conversation.
+    /// Costs one read per ancestor and one pass over the rest of the conversation.
     ///
     /// # Errors
     /// `NotFound` for an unknown id.

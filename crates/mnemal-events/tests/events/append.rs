@@ -1,4 +1,4 @@
-//! What `append` stores, refuses and acknowledges.
+//! Storage, refusals and acknowledgements of `append`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Transcripts of Claude Code: what their person said in them, and what the program wrote.
+//! Claude Code transcripts: the user's messages, and text that the program wrote.
 
 use mnemal_core::{EventKind, NewEvent, Origin, marker};
 use mnemal_events::{Format, ImportOptions, OwnHistory, Skipped, Why};

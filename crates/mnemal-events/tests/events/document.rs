@@ -1,4 +1,4 @@
-//! Documents: cut into chunks that know where they stand, each once.
+//! Documents: chunks with their position, each stored once.
 
 use mnemal_core::{Body, Document, Event, EventKind, Metadata, Origin, Passage, Selector, SessionId};
 use mnemal_events::{DocumentOptions, FILE, HEADING, PAGE, Taken, tombstones_for};

@@ -1,4 +1,4 @@
-//! What a session was shown is known again when it comes back.
+//! Echo detection of text that a session was shown before.
 
 use std::sync::Arc;
 

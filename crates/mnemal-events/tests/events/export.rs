@@ -1,4 +1,4 @@
-//! The export loses nothing, and says the same for the same state.
+//! The export is lossless and deterministic.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,7 +169,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     // proves: DF-79, NB-83
-    // NX-12.T2
+    // NX-12.T2: export, import and a second export give the same bytes.
     #[test]
     fn what_is_exported_imported_and_exported_again_is_the_same_bytes(steps in steps()) {
         let desk = play(&steps);

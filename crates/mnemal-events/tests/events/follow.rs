@@ -1,4 +1,4 @@
-//! Reading a file that still grows: what is new, once, with its links, and without reading the rest again.
+//! Following a growing file: each new record once, with its links, without re-reading the rest.
 
 use std::io::{BufRead, Cursor, Read, Result, Seek, SeekFrom};
 

@@ -1,4 +1,4 @@
-//! What a forget reaches, and what does not come back after it.
+//! The reach of a forget, and the block on stored tombstones.
 
 use mnemal_core::{
     Category, Decision, ErrorKind, EventId, EventKind, EventStore, Forget, Importance, LearningKind,

@@ -1,4 +1,4 @@
-//! Reading foreign files: what becomes of each line, and what never happens whatever the bytes are.
+//! Import of foreign files: the result of each line, and robustness against arbitrary bytes.
 
 use std::io::{BufReader, Read};
 

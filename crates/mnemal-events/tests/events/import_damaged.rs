@@ -1,4 +1,4 @@
-//! Files that are not quite as they should be: what is good in them is read, and what is not is named.
+//! Damaged import files: valid records are read, invalid ones are reported.
 
 use mnemal_core::{Event, NewEvent};
 use mnemal_events::{Format, ImportOptions, Lenient, OwnHistory, Skipped, Taken, Why, detect};

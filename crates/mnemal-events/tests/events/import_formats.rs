@@ -1,4 +1,4 @@
-//! Exports of other programs: what becomes of each record, with its time, its author and its place.
+//! Exports of other programs: each record with its time, author and place.
 
 use mnemal_core::{Decision, Event, EventKind, NewEvent, Origin, ToolName};
 use mnemal_events::{Format, ImportOptions, Lenient, OwnHistory, Skipped, Taken, detect};

@@ -1,4 +1,4 @@
-//! A file is read in bounded memory, whatever its length: the reader is never far ahead of what it has handed out.
+//! Bounded memory of the import reader, whatever the file's length.
 
 use std::io::{BufReader, Read, Result};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const TURNS: usize = 20;
 const HEADER: &str = "{\"format\":\"mnemal\",\"version\":1,\"space\":\"default\",\
     \"exported_at\":\"2025-05-04T08:00:05Z\",\"counts\":{\"events\":9,\"tombstones\":0}}\n";
 
-/// A file that is written while it is read, and that nobody holds as a whole.
+/// A file that is generated while it is read, and never exists as a whole.
 struct Tape {
     format: Format,
     number: usize,
@@ -67,7 +67,7 @@ impl Read for Tape {
     }
 }
 
-/// What stands before, between and behind the records of a file; the formats behind the first twelve are read by the same reader.
+/// The text before, between and after the records of a file; the formats after the first twelve are read by the same reader.
 fn frame(format: Format) -> (&'static str, &'static str, &'static str) {
     match format {
         Format::Mnemal => (HEADER, "\n", "\n"),

@@ -126,7 +126,7 @@ fn a_session_of_gemini_cli_is_read_in_both_of_its_forms() {
     for file in [whole.to_string(), serde_json::to_string_pretty(&whole).unwrap()] {
         assert_eq!(said(&read("session-1.json", Format::GeminiCli, &file).0), expect);
     }
-    // Each message is written anew when it changes, and a prompt may be taken back.
+    // Each message is rewritten when it changes, and a prompt may be withdrawn.
     let file = lines(&[
         head,
         asked.clone(),

@@ -1,4 +1,4 @@
-//! Whose words an import is.
+//! Attribution of imported words (`--own-history`).
 
 use mnemal_core::{EventKind, Level, Origin};
 use mnemal_events::{Format, ImportOptions, OwnHistory};

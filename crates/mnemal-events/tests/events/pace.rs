@@ -1,4 +1,4 @@
-//! What comes too fast is held back.
+//! The hourly ingest quota.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn seen(session: &str, text: &str) -> NewEvent {
     NewEvent { kind: EventKind::Observation, origin: Origin::ToolExternal, ..said(session, text) }
 }
 
-/// Stores one after the other, a second apart, and says how many of them are held back.
+/// Stores one after the other, a second apart, and says how many of them are quarantined.
 fn held(desk: &Desk, events: impl IntoIterator<Item = NewEvent>) -> usize {
     let fates = events.into_iter().map(|event| {
         desk.clock.advance(Duration::from_secs(1));
@@ -50,7 +50,7 @@ fn the_agent_keeps_sixty_notes_an_hour_in_a_session_and_the_next_are_held_back()
     let desk = desk();
     assert_eq!(held(&desk, notes("s", 0, 60)), 0);
     assert_eq!(held(&desk, notes("s", 60, 15)), 15);
-    // What is held back is kept, is not found, and does not count.
+    // A quarantined item is stored, is not found, and does not count.
     let of = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
     let all = desk.all();
     assert_eq!(all.iter().filter(|event| of.accepts(event)).count(), 15);

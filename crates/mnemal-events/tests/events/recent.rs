@@ -1,4 +1,4 @@
-//! What was said just now in other conversations.
+//! Recent turns of other conversations.
 
 use std::sync::Arc;
 use std::time::Duration;

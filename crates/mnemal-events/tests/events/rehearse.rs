@@ -1,4 +1,4 @@
-//! What an import would do is said before it is done, and nothing is stored by saying it.
+//! The import preview matches the import and stores nothing.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ fn a_rehearsal_says_what_the_import_then_does_and_stores_nothing() {
 }
 
 // proves: NX-11.3
-// NX-11.T2
+// NX-11.T2: an export of junk is reported by kind.
 #[test]
 fn an_export_of_junk_is_reported_by_kind() {
     let key = InstallationKey::new([9; 32]);

@@ -1,4 +1,4 @@
-//! Secrets and private parts: through no field does one of them reach the store.
+//! Secrets and private passages: no field lets one reach the store.
 
 use std::sync::Arc;
 

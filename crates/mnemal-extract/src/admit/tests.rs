@@ -1,4 +1,4 @@
-//! What may come from elsewhere, and what may not.
+//! Admission of claims from outside the rules: accepted and refused cases.
 
 use mnemal_core::{
     Act, Body, ChannelId, Confidence, Event, EventId, EventKind, Gazetteer, Level, Metadata, NewEvent,

@@ -1,4 +1,4 @@
-//! What the gate said of the last turns: several layers read each turn.
+//! Cache of the authorship gate's results for the latest turns, because several layers read each turn.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use mnemal_core::named_id;
 
 use super::{Author, RuleSegmenter, Segment, Segmenter, TurnText, is_inline};
 
-/// Turns that are held at least. Source: own choice; layers read pages of up to 1,000 events one behind the other.
+/// Least number of cached turns. Source: own choice; layers read pages of up to 1,000 events one after the other.
 const TURNS: usize = 4_096;
 
-/// A part of a turn that is not its speaker's own.
+/// A part of a turn by another author.
 #[derive(Clone, Debug)]
 pub(super) struct ForeignPart {
     pub(super) range: Range<usize>,
-    /// It stands between quotation marks inside a sentence.
+    /// Whether it is quoted inside a sentence.
     pub(super) is_inline: bool,
 }
 
@@ -49,7 +49,7 @@ impl GateCache {
 
 static CACHE: Mutex<Option<GateCache>> = Mutex::new(None);
 
-/// Returns the parts of a turn that are not its speaker's own, by rule.
+/// Returns the parts of a turn by other authors, by rule.
 pub(super) fn foreign_parts(text: &str, names: &[&str]) -> Arc<[ForeignPart]> {
     let parts: Vec<&str> = names.iter().copied().chain([text]).collect();
     let turn = named_id("turn", &parts);

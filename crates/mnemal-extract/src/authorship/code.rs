@@ -1,12 +1,12 @@
-//! Comments beside code, and elements in tags.
+//! Comments next to code, and tagged elements.
 
 use std::ops::Range;
 
 use super::lines::Line;
 
-/// What begins a comment wherever it stands, since nobody writes so.
+/// Comment openers that prose never uses.
 const COMMENTS: [&str; 4] = ["//", "/*", "<!--", "#!"];
-/// What begins a comment beside code.
+/// Comment openers next to code.
 const COMMENTS_BESIDE_CODE: [&str; 7] = ["#", "--", "*", "%", ";;", "\"\"\"", "rem "];
 /// Words with which lines of code begin. Source: own choice, of the languages that are used most.
 const KEYWORDS: [&str; 44] = [
@@ -55,9 +55,9 @@ const KEYWORDS: [&str; 44] = [
     "elif ",
     "try:",
 ];
-/// What a shell or an interpreter prints before what is typed.
+/// Prompts of a shell or an interpreter.
 const PROMPTS: [&str; 7] = ["$ ", ">>> ", "❯ ", "PS ", "C:\\", "In [", "sqlite> "];
-/// Ends of the names of what went wrong, as programs print them before a colon.
+/// Suffixes of error names, as programs print them before a colon.
 const FAILURES: [&str; 3] = ["Error", "Exception", "Warning"];
 /// Ends of lines of code.
 const ENDS: [char; 4] = [';', '{', '}', '\\'];
@@ -86,7 +86,7 @@ pub(super) fn code(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns what a program printed in a paragraph: from a prompt to its end, or all lines before the name of what went wrong.
+/// Returns the program output of a paragraph: from a prompt to its end, or all lines up to the error name.
 pub(super) fn session(lines: &[Line<'_>]) -> Option<Range<usize>> {
     let last = lines.last().filter(|_| has_several(lines))?;
     let begins = |line: &Line<'_>| PROMPTS.iter().any(|prompt| line.body.starts_with(prompt));
@@ -116,7 +116,7 @@ fn is_code(body: &str) -> bool {
 }
 
 /// Returns elements in tags of any name, with their tags. One that is not closed goes to the end of its paragraph when a line
-/// begins with it, and so does what stands behind an end tag that nothing opened.
+/// begins with it, and so does what follows an end tag that nothing opened.
 pub(super) fn elements(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;

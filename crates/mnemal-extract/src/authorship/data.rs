@@ -1,4 +1,4 @@
-//! Data and what programs print: objects, tables, records, subtitles, lines of a log.
+//! Data and program output: objects, tables, records, subtitles, log lines.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Words that announce a text, or ask for work on it.
+//! Lead-ins: words that announce a pasted text, or ask for work on it.
 
 use mnemal_text::sentences;
 
@@ -13,15 +13,15 @@ const LONGEST_LEAD: usize = 25;
 /// Who speaks of himself when a clause begins with it.
 pub(super) const SELF: [&str; 10] = ["i", "we", "ich", "wir", "j", "je", "nous", "yo", "eu", "我"];
 
-/// What is enough before a colon for the words behind it to be a document.
+/// Cues before a colon that make the following words a document.
 const DOCUMENTS: [Cue; 5] = [Cue::Point, Cue::Title, Cue::Genre, Cue::Platform, Cue::Behind];
-/// Words before a colon that only name somebody. Source: own choice, "my sister on the phone".
+/// Words before a colon that only name a speaker. Source: own choice, "my sister on the phone".
 const LONGEST_NAMED: usize = 5;
 /// Signs of the shortest sentence in a script without spaces. Source: own choice, 我住在广州.
 const LEAST_SIGNS: usize = 5;
 /// Dashes before who said something.
 const DASHES: [char; 3] = ['–', '—', '―'];
-/// Words, or signs, of the longest name behind a dash. Source: own choice, "Anna Maria Weber".
+/// Words, or signs, of the longest name after a dash. Source: own choice, "Anna Maria Weber".
 const LONGEST_NAME: usize = 3;
 /// Words of the longest title. Source: own choice.
 const LONGEST_TITLE: usize = 10;
@@ -31,21 +31,21 @@ const LEAST_TOPICS: usize = 3;
 /// Words of the longest part of such a list. Source: own choice, "and fun facts".
 const LONGEST_TOPIC: usize = 3;
 
-/// What the speaker calls his own.
+/// First-person possessives.
 const MY: [&str; 10] = ["my", "mein", "meine", "mon", "ma", "mes", "mi", "mis", "meu", "minha"];
 
 /// Words that announce a text.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
-    /// Behind them.
+    /// End of these words.
     pub(super) end: usize,
-    /// Whose words follow.
+    /// The author of the following text.
     pub(super) author: Author,
-    /// What shows it.
+    /// The evidence.
     pub(super) reason: &'static str,
     /// The text goes no further than the paragraph.
     pub(super) is_narrow: bool,
-    /// Somebody says it; with a whole sentence on the line, the text goes no further than the paragraph either.
+    /// Whether it is speech; with a whole sentence on the line, the text goes no further than the paragraph either.
     pub(super) is_speech: bool,
 }
 
@@ -128,12 +128,12 @@ impl<'t> Clause<'t> {
         is_document.then_some((Author::Document, "below words that announce a text"))
     }
 
-    /// Says whether the words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether the words, as a whole, open a first-person statement: "One more thing".
     fn is_label(&self, lexicon: &Lexicon) -> bool {
         lexicon.is_own_label(&self.words)
     }
 
-    /// Says whether the words name what the sentence is about: "Horoscopes, jokes, fun facts", "Jokes".
+    /// Returns whether the words name the subject of the sentence: "Horoscopes, jokes, fun facts", "Jokes".
     fn is_topics(&self, lexicon: &Lexicon) -> bool {
         let parts: Vec<_> = self.text.split(',').map(|part| part.split_whitespace().count()).collect();
         let is_short =
@@ -146,12 +146,12 @@ impl<'t> Clause<'t> {
         (is_list || is_plural) && !is_dated() && !self.has_name() && !has_other()
     }
 
-    /// Says whether a first name stands in it.
+    /// Returns whether it contains a first name.
     fn has_name(&self) -> bool {
         self.text.split_whitespace().any(|word| is_first_name(word.trim_matches([',', '.', '(', ')'])))
     }
 
-    /// Says whether somebody else speaks behind what the speaker does: "I asked my boss and he answered".
+    /// Returns whether someone else speaks after an action of the speaker: "I asked my boss and he answered".
     fn is_said_by_person(&self, lexicon: &Lexicon) -> bool {
         let is_other = |at: &usize| {
             [Cue::Person, Cue::Other].iter().any(|cue| lexicon.end_at(*cue, &self.words, *at).is_some())
@@ -161,7 +161,7 @@ impl<'t> Clause<'t> {
         lexicon.cues_of(behind).has(Cue::Said)
     }
 
-    /// Says whether somebody else is named, and what follows is a sentence and no name or number of his.
+    /// Returns whether someone else is named, followed by a sentence and not by a name or a number.
     fn has_person(&self, behind: &str) -> bool {
         let is_short = self.words.len() <= LONGEST_NAMED || behind.is_empty();
         let is_statement = behind.is_empty() || is_statement(behind);
@@ -170,14 +170,14 @@ impl<'t> Clause<'t> {
     }
 }
 
-/// Says whether words are a sentence: more than names, numbers and titles.
+/// Returns whether words are a sentence: more than names, numbers and titles.
 fn is_statement(words: &str) -> bool {
     let small = words.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
     let signs = words.chars().filter(|sign| is_sign(*sign)).count();
     small > 0 && words.split_whitespace().count() > 2 || signs >= LEAST_SIGNS
 }
 
-/// Says whether the speaker is the subject of a clause: "I read", and not "my mother says", which in Chinese begins alike.
+/// Returns whether the speaker is the subject of a clause: "I read", and not "my mother says", which in Chinese begins alike.
 fn is_self(words: &[Word<'_>], lexicon: &Lexicon) -> bool {
     words.first().is_some_and(|first| SELF.contains(&&*first.lower))
         && (0..2).all(|at| lexicon.end_at(Cue::Person, words, at).is_none())
@@ -261,7 +261,7 @@ pub(super) fn lead_without_colon(
     })
 }
 
-/// Says whether a sentence without a colon is about a text below it; `sentences` are those of a line that is a paragraph.
+/// Returns whether a sentence without a colon is about a text below it; `sentences` are those of a line that is a paragraph.
 fn is_about_text(
     sentence: &str,
     words: &[Word<'_>],
@@ -287,7 +287,7 @@ fn is_about_text(
     is_at_work || is_whole || is_of_other || is_seen || cues.has(Cue::Point) && !is_self
 }
 
-/// Returns a line that is the title of what stands below it: "Minutes of the house meeting, 3 March", "Application form".
+/// Returns a line that is the title of what is below it: "Minutes of the house meeting, 3 March", "Application form".
 #[expect(clippy::fn_params_excessive_bools, reason = "whether a paragraph begins with the line")]
 pub(super) fn title(
     line: &Line<'_>,
@@ -316,7 +316,7 @@ pub(super) fn title(
     if is_title { lead(Author::Document) } else { None }
 }
 
-/// Returns where in a paragraph the words end whose author is said behind them: "…, said the mayor", "… – Anna".
+/// Returns the end of a leading quotation in a paragraph whose author follows: "…, said the mayor", "… – Anna".
 pub(super) fn attribution(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     let found = sentences(paragraph).into_iter().find(|sentence| {
         let sentence = sentence.of(paragraph);
@@ -325,7 +325,7 @@ pub(super) fn attribution(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     found.map(|sentence| sentence.start).or_else(|| signature(paragraph, lexicon))
 }
 
-/// Returns where a dash stands at the end with a name behind it, or with a word for a text or a place.
+/// Returns the position of a dash at the end that a name follows, or a word for a text or a place.
 fn signature(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     let paragraph = paragraph.trim_end();
     if let Some((before, inside)) =
@@ -354,7 +354,7 @@ fn signature(paragraph: &str, lexicon: &Lexicon) -> Option<usize> {
     is_signed.then_some(if at_start { 0 } else { end })
 }
 
-/// Says whether words end as a sentence does.
+/// Returns whether words end as a sentence does.
 fn is_ended(words: &str) -> bool {
     words.trim_end().ends_with(['.', '!', '?', '。', '！', '？', '”', '"', '»'])
 }

@@ -1,4 +1,4 @@
-//! The words by which mails, letters, chats and requests are known, of all languages with packs together.
+//! Lexicon of mails, letters, chats and requests, for all languages with packs together.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -27,7 +27,7 @@ const PACKS: [&str; 8] = [
 /// Letters of a compound before the word for a text. Source: own choice, "Lied".
 const LEAST_BEFORE: usize = 3;
 
-/// What a phrase is a sign of.
+/// The meaning of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
     /// A reply line: "On Tuesday Jonas wrote".
@@ -36,7 +36,7 @@ pub(super) enum Cue {
     Rule,
     /// The first line of a letter.
     Salutation,
-    /// The first line of a letter to somebody who is addressed by name or office.
+    /// The first line of a letter addressed by name or office.
     Formal,
     /// The line above a signature.
     SignOff,
@@ -46,9 +46,9 @@ pub(super) enum Cue {
     Work,
     /// A text follows.
     Present,
-    /// Somebody said or wrote something.
+    /// A verb of saying or writing.
     Said,
-    /// Somebody's words are to be made up.
+    /// A request to invent someone's words.
     Compose,
     /// A play, a riddle, invented people.
     Frame,
@@ -60,7 +60,7 @@ pub(super) enum Cue {
     Aside,
     /// The text above is meant.
     Above,
-    /// What to answer to a text.
+    /// A request to answer a text.
     Answer,
     /// A word for a text.
     Text,
@@ -74,17 +74,17 @@ pub(super) enum Cue {
     Title,
     /// A word for a text that a colon, a line break or a heading is enough with: "review", "transcript".
     Genre,
-    /// A word for somebody else: "my neighbor", "a client".
+    /// A word for someone else: "my neighbor", "a client".
     Person,
-    /// A word for somebody who was named: "she".
+    /// A pronoun for a named person: "she".
     Other,
     /// A place where others write: a forum, a network, a newspaper.
     Platform,
-    /// The whole of a label in front of what the speaker says himself: "update", "one more thing".
+    /// A complete label before a first-person statement: "update", "one more thing".
     Label,
-    /// The text before it is another's: "that is what my uncle said".
+    /// The preceding text is another's: "that is what my uncle said".
     Behind,
-    /// A line with what networks and chats print beside a text: "3 h ago", "12 likes". A number is `#`.
+    /// A line that networks and chats print next to a text: "3 h ago", "12 likes". A number is `#`.
     Stamp,
     /// The heading of a part of a book or a play.
     Chapter,
@@ -120,10 +120,10 @@ const KEYS: [(Cue, &str, &str); 24] = [
     (Cue::Field, "label", "fields"),
 ];
 
-/// Cues that tell of words which stand in one line with them, without a colon.
+/// Cues that apply to words on the same line, without a colon.
 const ALONE: [Cue; 4] = [Cue::Transform, Cue::Frame, Cue::Text, Cue::Behind];
 
-/// Each list of words with the place that stands for it in phrases.
+/// Each list of words with its placeholder in phrases.
 const LISTS: [(Cue, &str); 6] = [
     (Cue::Text, "text"),
     (Cue::This, "this"),
@@ -141,12 +141,12 @@ const NUMBERS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '�
 pub(super) struct Cues(u32);
 
 impl Cues {
-    /// Says whether a cue is in the set.
+    /// Returns whether a cue is in the set.
     pub(super) fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u32) != 0
     }
 
-    /// Says whether one of several cues is in the set.
+    /// Returns whether one of several cues is in the set.
     pub(super) fn has_any(self, cues: &[Cue]) -> bool {
         cues.iter().any(|cue| self.has(*cue))
     }
@@ -164,9 +164,9 @@ pub(super) struct Lexicon {
     from: HashSet<String>,
     /// Labels of its other lines.
     header: HashSet<String>,
-    /// What somebody is called who speaks in a chat or an interview.
+    /// Speaker labels of chats and interviews.
     roles: HashSet<String>,
-    /// What programs are called in one.
+    /// Names of programs in chats and interviews.
     machines: HashSet<String>,
     /// Words for texts with which compounds end: "Liedtext".
     compounds: Vec<String>,
@@ -242,7 +242,7 @@ impl Lexicon {
         Ok(())
     }
 
-    /// Says whether words may have a phrase that tells of a line by itself.
+    /// Returns whether words may have a phrase that tells of a line by itself.
     pub(super) fn may_tell(&self, words: &[Word<'_>]) -> bool {
         words.iter().any(|word| {
             self.sieve.meets(word.sieve()) && self.keys.contains(&*word.lower)
@@ -328,22 +328,22 @@ impl Lexicon {
         end
     }
 
-    /// Says whether words are, as a whole, how somebody begins to speak of himself: "One more thing".
+    /// Returns whether words, as a whole, open a first-person statement: "One more thing".
     pub(super) fn is_own_label(&self, words: &[Word<'_>]) -> bool {
         self.leading(Cue::Label, words) == Some(words.len())
     }
 
-    /// Says whether a label stands before the writer's name in a mail.
+    /// Returns whether a label precedes the writer's name in a mail.
     pub(super) fn is_from(&self, label: &str) -> bool {
         self.from.contains(&fold(label))
     }
 
-    /// Says whether a label stands in the head of a mail.
+    /// Returns whether a label is in the head of a mail.
     pub(super) fn is_header(&self, label: &str) -> bool {
         self.header.contains(&fold(label))
     }
 
-    /// Says whether a label is what somebody is called who speaks.
+    /// Returns whether a label names a speaker's role.
     pub(super) fn is_role(&self, label: &str) -> bool {
         let folded = fold(label);
         let of_last = |folded: &str| {
@@ -357,7 +357,7 @@ impl Lexicon {
         self.roles.contains(bare) || of_last(&folded)
     }
 
-    /// Says whether a label is that of a program.
+    /// Returns whether a label is that of a program.
     pub(super) fn is_machine(&self, label: &str) -> bool {
         self.machines.contains(&fold(label))
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Signs that a line consists of that parts what stands above it from what stands below.
+/// Signs of a separator line.
 const RULES: [char; 7] = ['-', '*', '_', '=', '—', '–', '~'];
 /// Signs of such a line. Source: Markdown.
 const LEAST_RULE: usize = 3;
@@ -21,12 +21,12 @@ pub(super) struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// Says whether it parts what stands above from what stands below.
+    /// Returns whether it is a separator line.
     pub(super) fn is_rule(&self) -> bool {
         self.body.chars().count() >= LEAST_RULE && self.body.chars().all(|sign| RULES.contains(&sign))
     }
 
-    /// Says whether it is an item of a list.
+    /// Returns whether it is an item of a list.
     pub(super) fn is_item(&self) -> bool {
         let is_numbered = || {
             self.body.split_once(['.', ')', '、']).is_some_and(|(number, _)| {
@@ -36,7 +36,7 @@ impl Line<'_> {
         self.body.starts_with(['-', '*', '•', '–', '·']) && !self.is_rule() || is_numbered()
     }
 
-    /// Says whether nothing stands in it.
+    /// Returns whether it is empty.
     pub(super) fn is_blank(&self) -> bool {
         self.body.is_empty()
     }
@@ -55,7 +55,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     found
 }
 
-/// Returns the paragraphs as ranges of lines: what stands between blank lines and rules.
+/// Returns the paragraphs as ranges of lines, separated by blank lines and separator lines.
 pub(super) fn paragraphs(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut open: Option<usize> = None;

@@ -14,7 +14,7 @@ const SIGNATURE_LINES: usize = 3;
 /// Lines of a head without which a head that names no writer is none. Source: own choice; a journey has two, "Date" and "To".
 const LEAST_HEAD: usize = 3;
 
-/// What shows that words are those of a mail, or of a letter.
+/// The evidence for a mail, or a letter.
 const BELOW_HEAD: &str = "below the head of a mail";
 const BELOW_REPLY: &str = "below a reply line";
 const FORWARDED: &str = "a forwarded mail";
@@ -31,7 +31,7 @@ pub(super) struct Head {
     pub(super) body: usize,
     /// Who wrote it.
     pub(super) writer: Option<String>,
-    /// What shows it.
+    /// The evidence.
     pub(super) reason: &'static str,
 }
 
@@ -120,7 +120,7 @@ fn name(value: &str) -> Option<String> {
 /// Words of the longest greeting with a name. Source: own choice, "Good morning, dear Mrs Holt".
 const LONGEST_GREETING: usize = 5;
 
-/// Says whether a line begins with a greeting of one of these names: "Hi Nora, …".
+/// Returns whether a line begins with a greeting of one of these names: "Hi Nora, …".
 pub(super) fn is_addressed_to(line: &Line<'_>, names: &[&str], lexicon: &Lexicon) -> bool {
     let words = words(line.body);
     if names.is_empty() || lexicon.leading(Cue::Salutation, &words).is_none() {
@@ -132,7 +132,7 @@ pub(super) fn is_addressed_to(line: &Line<'_>, names: &[&str], lexicon: &Lexicon
                 .iter()
                 .any(|name| fold(name).split(' ').next().is_some_and(|first| first == &*word.lower))
     });
-    // "Hi, Nora here" is the speaker who says who he is.
+    // "Hi, Nora here" is the speaker's own introduction.
     called.is_some_and(|(_, word)| {
         let behind = line.body.get(word.span.end..).unwrap_or_default();
         behind.is_empty() || behind.starts_with([',', '!', '，', '！', ':', '：', '.', '-', '–'])
@@ -151,7 +151,7 @@ pub(super) struct SignOff<'t> {
 }
 
 impl SignOff<'_> {
-    /// Says whether one of these names signs.
+    /// Returns whether one of these names signs.
     pub(super) fn is_of(&self, names: &[&str]) -> bool {
         let signed = fold(self.name);
         names.iter().any(|name| {
@@ -180,7 +180,7 @@ fn sign_off_at<'t>(lines: &[Line<'t>], place: usize, lexicon: &Lexicon) -> Optio
             lines.get(place + 1).is_none_or(Line::is_blank) || is_signature(lines, place + 1).is_some();
         return (is_name(name) && is_last).then_some(SignOff { line: place, end: place + 1, name });
     }
-    // The name may stand behind a blank line.
+    // The name may follow a blank line.
     let below = if lines.get(place + 1).is_some_and(Line::is_blank) { place + 2 } else { place + 1 };
     if let Some(end) = is_signature(lines, below) {
         let name = lines.get(below).map_or("", |line| line.body);
@@ -190,7 +190,7 @@ fn sign_off_at<'t>(lines: &[Line<'t>], place: usize, lexicon: &Lexicon) -> Optio
     is_last.then_some(SignOff { line: place, end: place + 1, name: "" })
 }
 
-/// Returns the line behind a signature that begins at a line.
+/// Returns the line after a signature that begins at a line.
 fn is_signature(lines: &[Line<'_>], from: usize) -> Option<usize> {
     let first = lines.get(from).filter(|line| is_name(line.body))?;
     let mut end = from + 1;
@@ -214,7 +214,7 @@ fn is_name(body: &str) -> bool {
         && body.contains(char::is_alphabetic)
 }
 
-/// Returns the line of the last salutation above a line, and whether somebody is addressed by it.
+/// Returns the line of the last salutation above a line, and whether it addresses a person.
 pub(super) fn salutation(lines: &[Line<'_>], below: usize, lexicon: &Lexicon) -> Option<(usize, Address)> {
     let above = lines.get(..below)?;
     above.iter().enumerate().rev().find_map(|(place, line)| {
@@ -231,6 +231,6 @@ pub(super) fn salutation(lines: &[Line<'_>], below: usize, lexicon: &Lexicon) ->
 pub(super) enum Address {
     /// "Hello,", as to anybody.
     Plain,
-    /// "Dear Mrs Holt,", to somebody else than a program.
+    /// "Dear Mrs Holt,", to someone else than a program.
     Formal,
 }

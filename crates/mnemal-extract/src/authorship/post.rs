@@ -18,10 +18,10 @@ const LONGEST_STAMP_BYTES: usize = 160;
 const ENDS: [char; 7] = ['!', '?', ':', '：', '。', '？', '！'];
 /// Words of the longest name in front of a time. Source: own choice.
 const LONGEST_NAME: usize = 3;
-/// What stands between the parts of such a line.
+/// Separators of the parts of such a line.
 const PARTS: [char; 4] = ['·', '•', '|', '∙'];
 
-/// What shows that words are those of a post.
+/// The evidence for a post.
 const REASON: &str = "a post or a chat as an app prints it";
 
 /// Returns the posts and the turns of chats whose lines do not hold a label.
@@ -46,11 +46,11 @@ pub(super) fn posts(
     found
 }
 
-/// The lines with what an app prints beside a text.
+/// The lines that an app prints next to a text.
 struct Marks {
     /// Lines with a name and a time, or with counts.
     stamps: Vec<bool>,
-    /// Lines with nothing but who says what stands below, and when.
+    /// Lines with nothing but who says what is below, and when.
     heads: Vec<bool>,
     /// Lines that begin with a number or a sign, as those with counts do.
     footers: Vec<bool>,
@@ -81,7 +81,7 @@ impl Marks {
         paragraph.clone().find(is_marked)
     }
 
-    /// Returns the lines of the post with a mark: what stands below a name and a time, and above counts.
+    /// Returns the lines of the marked post: below a name and a time, and above counts.
     fn extent(
         &self,
         mark: usize,
@@ -103,7 +103,7 @@ fn is_set(marks: &[bool], place: usize) -> bool {
     marks.get(place).copied().unwrap_or(false)
 }
 
-/// Says whether a line is what a page prints above or below a post.
+/// Returns whether a page prints a line above or below a post.
 fn is_stamp(body: &str, lexicon: &Lexicon) -> bool {
     let is_parted = body.contains(PARTS);
     if body.len() > LONGEST_STAMP_BYTES || body.ends_with(ENDS) || body.ends_with('.') && !is_parted {
@@ -128,7 +128,7 @@ fn is_handle(body: &str) -> bool {
     is_account || is_first_name(first)
 }
 
-/// Says whether a line begins with a number or a sign, as counts do.
+/// Returns whether a line begins with a number or a sign, as counts do.
 fn is_footer(body: &str) -> bool {
     body.starts_with(|first: char| first.is_ascii_digit() || !first.is_alphanumeric())
 }
@@ -144,7 +144,7 @@ fn numbered(body: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Says whether a line is nothing but a name and a time: "nora 10:14".
+/// Returns whether a line is nothing but a name and a time: "nora 10:14".
 fn is_chat_head(body: &str) -> bool {
     let (time, name): (Vec<&str>, Vec<&str>) = body.split_whitespace().partition(|word| {
         word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '(' | '['))

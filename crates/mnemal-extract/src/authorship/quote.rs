@@ -1,15 +1,15 @@
-//! Words between quotation marks, lines of a quotation, and fenced text.
+//! Quotations: text in quotation marks, quoted lines, and fenced text.
 
 use std::ops::Range;
 
-/// What shows that words are quoted within a sentence.
+/// The evidence for a quotation within a sentence.
 pub(super) const REASON: &str = "between quotation marks";
 
-/// Words between quotation marks that make them somebody's words. Source: own choice; names and terms are shorter.
+/// Fewest quoted words that count as someone's statement. Source: own choice; names and terms are shorter.
 const QUOTED_WORDS: usize = 4;
 /// Marks that open a quotation.
 const MARKS: [char; 7] = ['"', '“', '«', '„', '「', '『', '‹'];
-/// What stands before and behind code.
+/// Fence markers of code.
 const FENCES: [&str; 4] = ["```", "~~~", "\"\"\"", "'''"];
 
 /// Returns the bytes between quotation marks that hold a sentence; a message that is one quotation from end to end is its
@@ -32,7 +32,7 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Says whether a sign opens a quotation.
+/// Returns whether a sign opens a quotation.
 pub(super) fn opens(sign: char) -> bool {
     MARKS.contains(&sign)
 }
@@ -53,7 +53,7 @@ fn find(text: &str, from: usize, marks: &[char]) -> Option<usize> {
     text.get(from..).and_then(|rest| rest.find(marks)).map(|at| from + at)
 }
 
-/// Enough words, or signs of a script without spaces, that are no title: mostly in small letters, or of several sentences.
+/// Enough words, or signs of a script without spaces, that are no title: mostly in lower case, or of several sentences.
 fn is_sentence(said: &str) -> bool {
     let all = said.split_whitespace().count();
     let small = said.split_whitespace().filter(|word| word.starts_with(char::is_lowercase)).count();
@@ -69,8 +69,8 @@ pub(super) fn closed(text: &str, at: usize) -> Option<usize> {
     find(text, at + mark.len_utf8(), closing(mark))
 }
 
-/// Returns where a note on the source ends that stands right behind a quotation, to the end of its line: "(author: Wen)"; or
-/// where the quotation does.
+/// Returns the end of a source note directly after a quotation, up to the end of its line: "(author: Wen)"; or the end of the
+/// quotation.
 pub(super) fn with_source(text: &str, close: usize) -> usize {
     let rest = text.get(close..).unwrap_or_default();
     let mark = rest.chars().next().map_or(0, char::len_utf8);

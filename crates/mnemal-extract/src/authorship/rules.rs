@@ -1,4 +1,4 @@
-//! The segmenter that works by rule alone.
+//! The rule-based authorship segmenter.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::program::program_elements;
 /// Words of the longest paragraph that only asks about the text beside it. Source: own choice.
 const LONGEST_REQUEST: usize = 40;
 
-/// Tells whose words the parts of a turn are by its structure and by what is asked for.
+/// Determines the authors of a turn's parts from its structure and from the request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleSegmenter;
 
 /// Words of the longest request that points at the text above by itself: "Into Spanish, please." Source: own choice.
 const LONGEST_BARE_REQUEST: usize = 6;
 
-/// Bytes with whose words they are and what shows it.
+/// Byte range with author and evidence.
 pub(super) type Part = (Range<usize>, Author, &'static str);
 
 impl Segmenter for RuleSegmenter {
@@ -32,7 +32,7 @@ impl Segmenter for RuleSegmenter {
 /// Why words are the speaker's own.
 const OWN: &str = "nothing shows that they are another's";
 
-/// What shows that words are a program's or a document's.
+/// The evidence for a program or a document.
 const FENCED: &str = "fenced";
 
 /// Says at a quick look that a text is its speaker's own: one line without any sign that sets words apart, and without a phrase
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
             self.read_code(paragraph, parts);
         }
         self.read_addressed(parts);
-        // What stands behind the mark of a signature.
+        // What follows the mark of a signature.
         if let Some(mark) = self.lines.iter().find(|line| line.body == "--") {
             parts.push((mark.start..self.text.len(), Author::Unsure, "below a signature"));
         }
@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns the line behind a mail: below its signature, or before a last paragraph that asks about it.
+    /// Returns the line after a mail: below its signature, or before a last paragraph that asks about it.
     fn mail_end(&self, body: usize) -> usize {
         if let Some(end) = mail::sign_off(&self.lines, body, self.lexicon).map(|off| off.end)
             && self.lines.get(end..).is_some_and(|rest| rest.iter().any(|line| !line.is_blank()))
@@ -159,12 +159,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Says whether words stand between two lines.
+    /// Returns whether there are words between two lines.
     fn is_behind_text(&self, line: usize, from: usize) -> bool {
         self.lines.get(from..line).is_some_and(|lines| lines.iter().any(|line| !line.is_blank()))
     }
 
-    /// Says whether a paragraph only asks for something about a text beside it.
+    /// Returns whether a paragraph only asks for something about a text beside it.
     fn is_request(&self, paragraph: &Range<usize>) -> bool {
         let text = self.words_of(paragraph);
         let cues = self.lexicon.cues(text);
@@ -172,13 +172,13 @@ impl<'t> Reader<'t> {
         is_short && cues.has_any(&[Cue::Answer, Cue::Work, Cue::Transform, Cue::Aside])
     }
 
-    /// Says whether a paragraph is one question.
+    /// Returns whether a paragraph is one question.
     fn is_question(&self, paragraph: &Range<usize>) -> bool {
         let text = self.words_of(paragraph).trim();
         text.ends_with(['?', '？']) && !text.contains('\n') && mnemal_text::sentences(text).len() == 1
     }
 
-    /// Says whether a paragraph ends behind the mark at a byte.
+    /// Returns whether a paragraph ends behind the mark at a byte.
     fn is_paragraph_end(&self, mark: usize) -> bool {
         let behind = self.text.get(mark..).unwrap_or_default();
         let behind = behind.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '\n');
@@ -191,12 +191,12 @@ impl<'t> Reader<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// Returns the first byte of a line; behind the last line that of the end.
+    /// Returns the first byte of a line; after the last line that of the end.
     fn line_start(&self, line: usize) -> usize {
         self.lines.get(line).map_or(self.text.len(), |line| line.start)
     }
 
-    /// Letters to the speaker himself: nobody greets himself by name.
+    /// Letters addressed to the speaker: people do not greet themselves by name.
     fn read_addressed(&self, parts: &mut Vec<Part>) {
         for paragraph in &self.paragraphs {
             let first = self.lines.get(paragraph.start);
@@ -228,7 +228,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Says whether something is asked about a letter before or behind it.
+    /// Returns whether a question about a letter precedes or follows it.
     fn asks_outside(&self, first: usize, end: usize, from: usize) -> bool {
         let outside =
             self.paragraphs.iter().filter(|one| one.start >= end || one.start >= from && one.end <= first);
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Returns where a letter without salutation begins: behind the last paragraph above it that asks.
+    /// Returns the start of a letter without salutation: after the last preceding paragraph with a request.
     fn unopened(&self, from: usize, line: usize) -> usize {
         let above = self.paragraphs.iter().filter(|one| one.start >= from && one.end <= line);
         let asks = above.filter(|one| {
@@ -249,7 +249,7 @@ impl<'t> Reader<'t> {
         asks.map(|one| one.end).max().unwrap_or(from)
     }
 
-    /// What stands below, behind or above words that ask for work on it.
+    /// The text below, after or above a request for work on it.
     fn read_requests(&self, parts: &mut Vec<Part>) {
         let mut from = 0;
         for (place, paragraph) in self.paragraphs.iter().enumerate() {
@@ -285,7 +285,7 @@ impl<'t> Reader<'t> {
         self.read_attributions(parts);
     }
 
-    /// Words that say behind a text whose it is: "That is what my uncle told me."
+    /// Words after a text that name its author: "That is what my uncle told me."
     fn read_attributions(&self, parts: &mut Vec<Part>) {
         for (place, paragraph) in self.paragraphs.iter().enumerate() {
             let start = self.line_start(paragraph.start);
@@ -302,7 +302,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns what of a line announces or asks for work on what follows.
+    /// Returns the part of a line that announces the following text or asks for work on it.
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the paragraph ends with the line")]
     fn lead_of(&self, line: &Line<'t>, is_last: bool) -> Option<Lead> {
         let has_more = self.text.get(line.end..).is_some_and(|rest| !rest.trim().is_empty());
@@ -347,7 +347,7 @@ impl<'t> Reader<'t> {
         self.text.len()
     }
 
-    /// Says whether a text has come to its end before a paragraph: signed, or a list where no list goes on.
+    /// Returns whether a text ends before a paragraph: signed, or a list that does not continue.
     fn is_closed_before(&self, first: usize, next: usize) -> bool {
         let (Some(start), Some(before), Some(after)) = (
             self.paragraphs.get(first),
@@ -366,7 +366,7 @@ impl<'t> Reader<'t> {
         lines.len() > 1 && lines.iter().filter(|line| line.is_item()).count() * 2 > lines.len()
     }
 
-    /// A last paragraph that asks for work on what stands above it.
+    /// A last paragraph that asks for work on the text above it.
     fn read_request_behind(&self, parts: &mut Vec<Part>) {
         let Some((last, before)) = self.paragraphs.split_last().filter(|(_, before)| !before.is_empty())
         else {
@@ -407,7 +407,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Says whether words are a sentence that has come to its end, and no greeting.
+/// Returns whether words are a sentence that has come to its end, and no greeting.
 fn is_whole(words: &str) -> bool {
     let words = words.trim_end();
     let is_long = words.split_whitespace().count() > 2

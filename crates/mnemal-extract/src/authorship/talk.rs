@@ -1,4 +1,4 @@
-//! Chats, minutes and interviews: lines that begin with who says them.
+//! Chats, minutes and interviews: lines that begin with a speaker label.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ const LONGEST_LABEL_BYTES: usize = 40;
 /// Signs of the longest label in a script without spaces. Source: own choice, a name with an office.
 const LONGEST_SIGNS: usize = 5;
 
-/// A line with who says it.
+/// A line with its speaker.
 #[derive(Clone, Copy, Debug)]
 struct Labelled<'t> {
     label: &'t str,
-    /// A time stands beside the label.
+    /// Whether a time is next to the label.
     is_timed: bool,
     /// It is an account: "@nora".
     is_account: bool,
-    /// Where what is said begins in the line's body.
+    /// Start of the words in the line's body.
     said: &'t str,
 }
 
@@ -38,7 +38,7 @@ enum Who {
     Unknown,
 }
 
-/// Returns the lines of a paragraph that somebody else says.
+/// Returns the lines of a paragraph by other speakers.
 pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec<Part> {
     let labelled: Vec<Option<Labelled<'_>>> = lines.iter().map(|line| labelled(line.body)).collect();
     let who = |one: &Labelled<'_>| who(one.label, lexicon);
@@ -73,7 +73,7 @@ pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec
 /// Letters of the shortest account whose name ends with digits. Source: own choice; "V2", "Q3" and "MP3" are none.
 const LEAST_ACCOUNT: usize = 4;
 
-/// Returns a single line behind other paragraphs that an account says: "nora77: …".
+/// Returns a single line of an account after other paragraphs: "nora77: …".
 #[expect(clippy::fn_params_excessive_bools, reason = "whether other lines stand above")]
 pub(super) fn handle(lines: &[Line<'_>], is_below: bool) -> Option<Part> {
     let [first, ..] = lines else { return None };
@@ -86,7 +86,7 @@ pub(super) fn handle(lines: &[Line<'_>], is_below: bool) -> Option<Part> {
     is_account.then(|| (range, Author::Other(Some(one.label.to_owned())), "a line that names who says it"))
 }
 
-/// Says whether labels are those of a form: one of them only forms have.
+/// Returns whether labels are those of a form: one of them only forms have.
 fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
     let is_field = |one: &&Labelled<'_>| {
         let words = lexicon.plain(one.label);
@@ -101,7 +101,7 @@ fn fields(lines: &[Line<'_>], labelled: &[Option<Labelled<'_>>]) -> Vec<Part> {
     lines.map(|(line, _)| (line.start..line.end, Author::Document, "a field of a form")).collect()
 }
 
-/// Returns what is said with its label: from each label on to the next one, or to a line that asks about it.
+/// Returns the utterances with their labels: from each label to the next one, or to a line that asks about it.
 #[expect(clippy::fn_params_excessive_bools, reason = "whether one line alone has a label")]
 fn spoken<'t>(
     lines: &[Line<'_>],

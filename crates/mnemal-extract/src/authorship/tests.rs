@@ -1,8 +1,8 @@
-//! Whose words the parts of a turn are.
+//! Attribution of the parts of a turn.
 
 use super::*;
 
-/// Texts of others in wrappers of many kinds and languages; what stands in `⟦ ⟧` is another's and in `⟪ ⟫` the speaker's own.
+/// Texts of others in wrappers of many kinds and languages; what is in `⟦ ⟧` is another's and in `⟪ ⟫` the speaker's own.
 const WRAPPED: [&str; 6] = [
     include_str!("wrapped_dev.txt"),
     include_str!("wrapped_held.txt"),
@@ -29,7 +29,7 @@ fn unmarked(text: &str) -> String {
     text.replace(['⟦', '⟧', '⟪', '⟫'], "")
 }
 
-/// Returns what is wrong with the own words of a marked text.
+/// Returns the errors in the own words of a marked text.
 fn faults(text: &str) -> Vec<String> {
     let plain = unmarked(text);
     let own = OwnWords::of_text(&plain);

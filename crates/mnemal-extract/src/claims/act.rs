@@ -1,4 +1,4 @@
-//! Which gates let a claim pass, and as what.
+//! Effect of the gates on a claim: dropped, or kept with an act.
 
 use std::ops::Range;
 
@@ -8,8 +8,7 @@ use super::{Match, Sentence};
 use crate::claims::remark::Reason;
 use crate::gates::Gates;
 
-/// Gates that no claim passes.
-/// What is presupposed passes the first two.
+/// Gates that no claim passes; a presupposed claim passes the first two.
 const CLOSED: [Gates; 6] =
     [Gates::IMPERATIVE, Gates::HYPOTHETICAL, Gates::QUESTION, Gates::SARCASM, Gates::QUOTED, Gates::FICTION];
 
@@ -76,7 +75,7 @@ impl Sentence<'_, '_> {
 }
 
 impl Sentence<'_, '_> {
-    /// Whether between two places something further is told that holds now, by the words of the language for both.
+    /// Whether a further current statement lies between two positions, by the language's words for both.
     fn is_before_now(&self, from: usize, to: usize) -> bool {
         let mut places = from..to;
         let mut has = |class: &str| places.any(|at| self.rules.is_of(class, self.reading.lower(at)));

@@ -1,4 +1,4 @@
-//! Claims whose object stands before the pattern: "Emil is my son", "Zainab, my co-founder".
+//! Claims whose object precedes the pattern: "Emil is my son", "Zainab, my co-founder".
 
 use mnemal_core::{Act, EntityKind, ExtractedFact, Subject};
 
@@ -11,11 +11,11 @@ use crate::clause::Break;
 
 /// Words of a name before a comma and the pattern. Source: own choice.
 const LONGEST_NAME: usize = 3;
-/// Words of a name that nobody else found: "Huiling is my director". Source: own choice; a first name and a surname.
+/// Words of a name that no other reader found: "Huiling is my director". Source: own choice; a first name and a surname.
 const LONGEST_UNKNOWN: usize = 2;
 
 impl Sentence<'_, '_> {
-    /// "Emil is my son", "Emil is Ada's son": the subject is what is told of the speaker, or of the one whom the pattern names.
+    /// "Emil is my son", "Emil is Ada's son": the subject is told about the speaker, or about the person in the pattern.
     pub(super) fn swapped(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let name = self.swapped_name(found)?;
         let end = found.slots.topic.as_ref().map_or(0, |owner| owner.end).max(found.slots.own.end);
@@ -91,7 +91,8 @@ impl Sentence<'_, '_> {
         Ok(vec![self.fact(found, &cutter.own(name), act, None)])
     }
 
-    /// Says whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor says".
+    /// Returns whether an apposition may end before a word: "Ivo, my crewmate from the old days", not "the Vespa, my doctor
+    /// says".
     fn is_apposed(&self, at: usize) -> bool {
         self.reading.break_at(at) > Break::None || self.rules.objects.may_follow(self.reading.lower(at))
     }

@@ -1,4 +1,4 @@
-//! Answers: what the message before asks tells what a few words claim: "Where do you live now?" "Porto, since May."
+//! Answers: the preceding question gives a short reply its meaning: "Where do you live now?" "Porto, since May."
 
 use mnemal_text::sentences;
 
@@ -8,7 +8,7 @@ use crate::claims::rules::Rules;
 use crate::clause::Reading;
 use crate::language::{Pack, language};
 
-/// The last sentence of the message before, which is a question, in its language.
+/// The question at the end of the previous message, with its language.
 #[derive(Debug)]
 pub(crate) struct Asked<'t> {
     reading: Reading<'t>,
@@ -16,7 +16,7 @@ pub(crate) struct Asked<'t> {
 }
 
 impl<'t> Asked<'t> {
-    /// Reads the question with which a message ends; none where it ends with something else.
+    /// Reads the question at the end of a message; `None` if it ends differently.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         let last = text.trim_end().ends_with(['?', '？']).then(|| sentences(text).last().copied())??;
         let code = language(last.of(text));
@@ -26,7 +26,7 @@ impl<'t> Asked<'t> {
 }
 
 impl Claims<'_> {
-    /// Says whether a rule needs no question, or the one that it needs was asked.
+    /// Whether a rule needs no question, or its question was asked.
     pub(super) fn is_asked(&self, rule: &Rule, rules: &Rules) -> bool {
         rule.asks.is_empty()
             || self.asked.as_ref().is_some_and(|asked| {

@@ -1,4 +1,4 @@
-//! What is taken back beside a claim: "It's not hazelnuts. I'm allergic to walnuts."
+//! Corrections: a value retracted next to a claim: "It's not hazelnuts. I'm allergic to walnuts."
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::claims::rule::{Kind, Rule};
 use crate::clause::{Break, Reading};
 use crate::gates::Gates;
 
-/// Words of a value that is taken back. Source: own choice; more of them tell a story.
+/// Words of a retracted value. Source: own choice; a longer phrase tells a story.
 const LONGEST_VALUE: usize = 4;
-/// Words before such a value in a sentence that says nothing else: "Sorry, no, it is not". Source: own choice.
+/// Words before such a value in a sentence without other content: "Sorry, no, it is not". Source: own choice.
 const LONGEST_START: usize = 6;
 
-/// A value that a sentence denies, and of what it is the next sentence tells.
+/// A value that a sentence denies, with the subject from the next sentence.
 #[derive(Debug)]
 pub(super) struct Denied<'t> {
     reading: Reading<'t>,
@@ -47,14 +47,14 @@ impl<'t> Sentence<'_, 't> {
         values
     }
 
-    /// Returns the value when the sentence says nothing but that it is not so.
+    /// Returns the denied value if the sentence has no other content.
     pub(super) fn denied_alone(&self, values: &[Range<usize>]) -> Option<Denied<'t>> {
         let all = self.reading.words.len();
         let value = values.last().filter(|value| value.end == all && value.start <= LONGEST_START)?;
         Some(Denied { reading: self.reading.clone(), base: self.hints.base, value: value.clone() })
     }
 
-    /// Returns what a claim puts right: that the same was never so with a value that is denied beside it.
+    /// Returns the corrections of a claim: the neighboring denied values were never true.
     pub(super) fn corrections(&self, found: &Match<'_>, fact: &ExtractedFact) -> Vec<ExtractedFact> {
         if fact.act != Act::Assert || found.slots.object.is_none() {
             return Vec::new();
@@ -113,7 +113,7 @@ impl<'t> Sentence<'_, 't> {
     }
 }
 
-/// Says whether what a rule looks for shows that a value is one of its own.
+/// Returns whether what a rule looks for shows that a value is one of its own.
 fn is_typed(rule: &Rule) -> bool {
     let is_kind = matches!(
         rule.kind,

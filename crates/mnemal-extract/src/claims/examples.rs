@@ -1,4 +1,4 @@
-//! Every rule of every pack claims its examples and leaves its counter-examples.
+//! Test that every rule of every pack matches its examples and not its counter-examples.
 
 use std::collections::HashSet;
 
@@ -89,7 +89,7 @@ fn the_language_of_nine_examples_in_ten_of_four_words_or_more_is_known() {
     }
 }
 
-/// Says whether a rule claims something of a text when no other rule is on.
+/// Returns whether a rule claims something of a text when no other rule is on.
 fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
     let rules = pack.rules().unwrap();
     let disabled: HashSet<String> =

@@ -1,4 +1,4 @@
-//! From a pattern that stands in a sentence to what it claims.
+//! Conversion of a matched pattern into a claim.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ use crate::names::is_everyday_word;
 
 /// Digits of the shortest telephone number. Source: own choice; that of the kind `contact` too.
 const SHORTEST_NUMBER: usize = 5;
-/// Words of what somebody owns before its verb: "Anna's old maths teacher is". Source: own choice.
+/// Words of a possession before its verb: "Anna's old maths teacher is". Source: own choice.
 const LONGEST_OWNED: usize = 3;
 
 impl<'t> Sentence<'_, 't> {
-    /// Returns what a match claims, or why it claims nothing.
+    /// Returns the claims of a match, or the reason for having none.
     pub(super) fn facts(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let rule = found.rule;
         let is_other = !matches!(found.subject, Subject::Speaker);
@@ -103,7 +103,7 @@ impl<'t> Sentence<'_, 't> {
             || self.rules.is_of("finite", self.reading.lower(at))
     }
 
-    /// Says whether what looks like the speaker's name is none: it owns what stands behind it ("I'm Maria's brother"), begins
+    /// Returns whether what looks like the speaker's name is none: it owns what follows it ("I'm Maria's brother"), begins
     /// a title ("I am Legend is a film"), or is a word of everyday language ("I'm Tired").
     fn names_nobody(&self, rule: &Rule, cut: &Cut) -> bool {
         if rule.predicate.as_str() != "name" || rule.kind != Kind::Name {
@@ -117,7 +117,7 @@ impl<'t> Sentence<'_, 't> {
         is_owner || !rule.is_explicit && (goes_on || is_word)
     }
 
-    /// "I measured 17 minutes": a number from which its measure was cut says nothing.
+    /// "I measured 17 minutes": a number without its measure means nothing.
     fn is_bare_measure(&self, rule: &Rule, cut: &Cut) -> bool {
         let is_number =
             |at: usize| self.reading.lower(at).starts_with(|c: char| c.is_ascii_digit()) || self.is_count(at);
@@ -146,7 +146,7 @@ impl<'t> Sentence<'_, 't> {
         }
     }
 
-    /// Whether somebody went back to what is not known to be a place: to work there again is no visit.
+    /// Whether someone returned to something that is not known to be a place: to work there again is no visit.
     fn is_elsewhere(&self, found: &Match<'_>) -> bool {
         let (own, object) = (&found.slots.own, found.slots.object.as_ref());
         let Some(object) = object.filter(|_| found.rule.predicate.as_str() == "visited") else {
@@ -160,7 +160,7 @@ impl<'t> Sentence<'_, 't> {
             && self.hints.kind_of(&self.reading.bytes(object)) != Some(EntityKind::Location)
     }
 
-    /// Whether what is due is a child: its birth is no deadline.
+    /// Whether a due event is a birth, which is no deadline.
     fn is_birth(&self, found: &Match<'_>) -> bool {
         let is_child = |at: usize| self.rules.is_of("newborn", self.reading.lower(at));
         let clause = self.reading.clause_at(found.slots.own.start)..found.slots.own.end;
@@ -168,7 +168,7 @@ impl<'t> Sentence<'_, 't> {
             && found.slots.topic.clone().into_iter().chain([clause]).flatten().any(is_child)
     }
 
-    /// Whether what is told as a habit has a day of its own: "a tasting on 9 April at six".
+    /// Whether a habit has a day of its own: "a tasting on 9 April at six".
     fn is_once(&self, found: &Match<'_>, end: usize) -> bool {
         let has_day = |at: usize| self.hints.time_at(self.reading, at).is_some_and(TimeSpan::has_day);
         found.rule.predicate.as_str() == "habit"
@@ -176,15 +176,14 @@ impl<'t> Sentence<'_, 't> {
             && (found.slots.own.start..end).any(has_day)
     }
 
-    /// Returns what cuts objects out of the sentence for a rule.
+    /// Returns the object cutter of a rule for this sentence.
     pub(super) fn cutter<'c>(&'c self, rule: &'c Rule) -> Cutter<'c, 't> {
         Cutter { reading: self.reading, rules: self.rules, rule, hints: self.hints }
     }
 
-    /// Returns the time behind the object, else the nearest before it in its clause, else the next.
-    ///
-    /// Of the days that a date can mean it is the last one that was, of plans and deadlines the first one to come.
-    /// A name in passing has none: in "My sister Ida moved in March" it is the move that has a date.
+    /// Returns the time after the object, else the nearest before it in its clause, else the next. An ambiguous date is
+    /// resolved to the past, for plans and deadlines to the future. A name in passing has no time: in "My sister Ida moved in
+    /// March" the date belongs to the move.
     pub(super) fn time(&self, rule: &Rule, words: Range<usize>, act: Act) -> Option<When> {
         let Range { start, end } = words;
         if rule.names_in_passing() || rule.is_kinship() && act == Act::Assert {
@@ -211,7 +210,7 @@ impl<'t> Sentence<'_, 't> {
             .or_else(|| (comma..to).find_map(of))
     }
 
-    /// Whether no sign stands before a word: "until the end of May" begins no clause of its own.
+    /// Whether no sign precedes a word: "until the end of May" begins no clause of its own.
     fn is_unsigned(&self, at: usize) -> bool {
         self.reading.between(at).is_some_and(|between| between.trim().is_empty())
     }
@@ -372,7 +371,7 @@ fn is_open_visit(rule: &Rule, time: Option<When>) -> bool {
         && time.is_some_and(|time| time.start.is_some() && time.end.is_none())
 }
 
-/// Returns of which kind a contact is by the look of it; whoever says "reach me at" says of nothing whether it is a number.
+/// Returns the kind of a contact by its form; "reach me at" leaves open whether it is a number.
 fn contact(rule: &Rule, value: &str) -> Option<&'static str> {
     if rule.kind != Kind::Contact {
         return None;
@@ -392,7 +391,7 @@ fn contact(rule: &Rule, value: &str) -> Option<&'static str> {
     }
 }
 
-/// Says whether a text ends with the first half of an address and its sign.
+/// Returns whether a text ends with the first half of an address and its sign.
 fn is_mail(before: &str) -> bool {
     before.strip_suffix('@').is_some_and(|name| name.ends_with(char::is_alphanumeric))
 }

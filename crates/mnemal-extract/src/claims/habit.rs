@@ -1,4 +1,4 @@
-//! What is done how often.
+//! Habits: frequency expressions.
 
 use mnemal_core::ExtractedFact;
 
@@ -11,11 +11,11 @@ use crate::clause::Break;
 
 /// Words of a habit up to its frequency. Source: own choice.
 const LONGEST_HABIT: usize = 14;
-/// Words between a frequency and the subject behind it. Source: own choice.
+/// Words between a frequency and the following subject. Source: own choice.
 const LONGEST_LEAD: usize = 1;
 
 impl Sentence<'_, '_> {
-    /// What is done how often: "I run in the park every morning", "On Sundays we visit my aunt".
+    /// Habits with a frequency: "I run in the park every morning", "On Sundays we visit my aunt".
     pub(super) fn frequent(
         &self,
         found: &Match<'_>,
@@ -56,7 +56,7 @@ impl Sentence<'_, '_> {
         Ok(vec![self.fact(&of_habit, &cut, act, None)])
     }
 
-    /// Says whether the first word of a pattern has the form that a verb has behind its subject; where that is not said
+    /// Returns whether the first word of a pattern has the form that a verb has behind its subject; where that is not said
     /// again, only verbs that are known count.
     pub(super) fn is_verb(&self, found: &Match<'_>) -> bool {
         let verb = self.reading.lower(found.slots.own.start);

@@ -1,4 +1,4 @@
-//! What other readers found in a text before its claims are read: times and names.
+//! Times and names of a text, found before its claims are read.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ pub(crate) struct TimeSpan {
     pub(crate) past: Option<When>,
     /// The next one.
     pub(crate) future: Option<When>,
-    /// It is a length, as "72 hours".
+    /// Whether it is a duration, as "72 hours".
     pub(crate) is_length: bool,
-    /// The next one begins after the words were said.
+    /// Whether the next interval begins after the utterance.
     pub(crate) is_ahead: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct TimeSpan {
 const HOURS_APART: i64 = 25 * 3_600;
 
 impl TimeSpan {
-    /// Says whether it names a day of its own, and not only an hour of any day.
+    /// Returns whether it names a day of its own, and not only an hour of any day.
     pub(crate) fn has_day(&self) -> bool {
         let start = |time: Option<When>| time.and_then(|time| time.start);
         match (start(self.past), start(self.future)) {
@@ -40,7 +40,7 @@ impl TimeSpan {
     }
 }
 
-/// Times and names of a text, and where in it the sentence stands.
+/// Times and names of a text, with the position of the sentence in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Hints<'h> {
     pub(crate) times: &'h [TimeSpan],
@@ -58,7 +58,7 @@ impl<'h> Hints<'h> {
         self.times.iter().find(|time| time.span.contains(&start))
     }
 
-    /// Returns the mention that begins with a word, and the word behind it.
+    /// Returns the mention that begins with a word, and the next word.
     pub(crate) fn mention_at(&self, reading: &Reading<'_>, at: usize) -> Option<(usize, &'h Mention)> {
         let start = u32::try_from(self.base + reading.words.get(at)?.span.start).ok()?;
         let mention = self.mentions.iter().find(|mention| mention.span.start == start)?;
@@ -86,7 +86,7 @@ impl<'h> Hints<'h> {
         self.mentions.iter().filter(move |mention| mention.name == name).map(|mention| mention.kind)
     }
 
-    /// Says whether a name, a number or an identifier stands among bytes of the sentence.
+    /// Returns whether a name, a number or an identifier is among bytes of the sentence.
     pub(crate) fn has_name(&self, bytes: &Range<usize>) -> bool {
         let (start, end) = (self.base + bytes.start, self.base + bytes.end);
         self.mentions

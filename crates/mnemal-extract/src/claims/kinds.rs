@@ -1,6 +1,6 @@
-//! Kinds of things by their words: what a dictionary calls an occupation, an illness or an animal.
+//! Semantic classes of nouns: occupations, illnesses, animals and others, as a dictionary lists them.
 //!
-//! Nouns in the singular, a line each, from `WordNet`; the lists know what nobody would write into a rule by hand.
+//! Nouns in the singular, a line each, from `WordNet`; the lists cover words that are too rare for hand-written rules.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ impl KindList {
         LISTS.iter().find(|list| list.name == name)
     }
 
-    /// Says whether a word, or the word without its plural ending, is of the kind.
+    /// Returns whether a word, or the word without its plural ending, is of the kind.
     pub(crate) fn has(&self, word: &str) -> bool {
         let words = self.words.get_or_init(|| self.text.lines().collect());
         words.contains(word)

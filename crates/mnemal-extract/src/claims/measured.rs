@@ -1,4 +1,4 @@
-//! What was measured of the rules: how far each is from its prior, and what share of claims of a score is right.
+//! Calibration of the rules: each rule's shift from its prior, and the precision at each score.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use mnemal_core::{Confidence, Error, Result, RuleId};
 use crate::extractor::RuleExtractor;
 use crate::section::Section;
 
-/// Returns the name under which the claims of a rule in plain words are measured.
+/// Returns the calibration name of a rule's claims in plain words.
 pub(crate) fn plain(rule: &RuleId) -> RuleId {
     RuleId::new(format!("{}{}", rule.as_str(), RuleExtractor::IN_PLAIN_WORDS))
         .unwrap_or_else(|_| rule.clone())
@@ -16,7 +16,7 @@ pub(crate) fn plain(rule: &RuleId) -> RuleId {
 /// What is added to scores, by the id of a rule; by its language (`en`) for rules of which no claim was measured.
 type Shifts = HashMap<Box<str>, f32>;
 
-/// Corrections of scores, fitted on labelled turns; empty for a language without such turns.
+/// Score corrections, fitted on labeled turns; empty for a language without such turns.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     /// For claims in any words.
@@ -44,10 +44,10 @@ impl Measured {
         Ok(Self { shifts: shifts(section, "shift")?, plain: shifts(section, "plain")?, curve })
     }
 
-    /// Returns the confidence of a claim of a rule with a score.
+    /// Returns the calibrated confidence of a rule's claim with a score.
     ///
-    /// What was measured can make a claim active or keep it from being so; it never drops one that its rule keeps, because the
-    /// turns that it was measured on are harder than ordinary ones.
+    /// The calibration can make a claim active or keep it from being so; it never drops a claim, because the turns that it was
+    /// measured on are harder than ordinary ones.
     #[expect(clippy::fn_params_excessive_bools, reason = "how a claim is said")]
     pub(crate) fn weighed(&self, rule: &str, is_plain: bool, score: Confidence) -> Confidence {
         if score < Confidence::CANDIDATE {

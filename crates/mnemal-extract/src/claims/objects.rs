@@ -26,14 +26,14 @@ const LONGEST_ROW: usize = 14;
 /// Things in a list. Source: own choice.
 const LONGEST_LIST: usize = 8;
 
-/// An object that was found good.
+/// An accepted object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Its words, without article.
     pub(crate) words: Range<usize>,
-    /// It was cut for its length.
+    /// Whether it was cut for its length.
     pub(crate) is_long: bool,
-    /// It holds an adjective that says little: "great".
+    /// Whether it has a vague adjective: "great".
     pub(crate) is_bland: bool,
     /// Content words.
     pub(crate) content: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Cutter<'c, 't> {
 }
 
 impl Cutter<'_, '_> {
-    /// Returns the objects that stand in `range`: one, or each of a list; and why there is none.
+    /// Returns the objects in `range`: one, or each of a list; or the reason for having none.
     pub(crate) fn objects(&self, range: Range<usize>) -> Result<Vec<Cut>, Reason> {
         if let Some(of) = &self.rule.each {
             return self.each(range, of);
@@ -132,7 +132,7 @@ impl Cutter<'_, '_> {
         if all.is_empty() || self.rule.is_light && !is_first { Err(Reason::WrongKind) } else { Ok(all) }
     }
 
-    /// Says whether a row of things cannot go on at a word: a sign other than a comma or a bracket, a verb, a subject.
+    /// Returns whether a row of things cannot go on at a word: a sign other than a comma or a bracket, a verb, a subject.
     fn ends_row(&self, at: usize, start: usize) -> bool {
         let is_bracket = self.reading.between(at).is_some_and(|between| between.contains(['(', ')']));
         at > start && self.reading.break_at(at) >= Break::Start && !is_bracket
@@ -141,13 +141,13 @@ impl Cutter<'_, '_> {
             || at > start && self.rules.subjects.is_subject(self.reading.lower(at))
     }
 
-    /// Says whether a verb or a subject follows "and".
+    /// Returns whether a verb or a subject follows "and".
     fn begins_clause(&self, at: usize) -> bool {
         let Some(word) = self.reading.words.get(at) else { return true };
         self.has(at, &self.words().verb_after_and) || self.rules.subjects.is_subject(&word.lower)
     }
 
-    /// One thing of a row as an object, as it stands.
+    /// One item of a list as an object, unchanged.
     fn thing(&self, words: Range<usize>) -> Cut {
         let head = self.head(&words);
         Cut { is_long: false, is_bland: false, content: 1, head, words }
@@ -169,17 +169,17 @@ impl Cutter<'_, '_> {
         Ok(Cut { content: self.content(&all), words: all.start..end, ..cut })
     }
 
-    /// Says whether a word stands among these that must not.
+    /// Returns whether these words contain a rejected word.
     pub(crate) fn rejects(&self, words: &Range<usize>) -> bool {
         words.clone().any(|at| self.has(at, &self.rule.reject))
     }
 
-    /// An article, a number, an owner or a name stands first.
+    /// Whether an article, a number, an owner or a name comes first.
     fn is_marked(&self, at: usize) -> bool {
         self.is_article(at) || self.is_capital(at)
     }
 
-    /// An article, a number or an owner stands there.
+    /// Whether there is an article, a number or an owner.
     fn is_article(&self, at: usize) -> bool {
         self.has(at, &self.words().determiners) || self.is_number(at)
     }

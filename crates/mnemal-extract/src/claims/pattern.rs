@@ -1,8 +1,9 @@
 //! The shapes that rules look for: words with slots, as `live|lives in {o}` or `habe|haben {o} gekauft`.
 //!
-//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{n}` a name, `{r:kin}` a role of a group, `<past>` a word of a class.
+//! Slots: `{o}` the object, `{k}` its topic, `{s}` a subject, `{n}` a name, `{r:kin}` a role of a group, `<past>` a word of a
+//! class.
 //! `,` asks for a sign or the end, `@` for that sign; `^^` begins a sentence, and a slot or a gap may follow it.
-//! A slot that is not last takes as few words as it can; an object that is last reaches to where it is cut.
+//! A slot that is not last takes as few words as possible; a final object extends to its cut.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -41,11 +42,11 @@ enum Part {
     Object,
     Topic,
     Subject,
-    /// A sign, or the end: nothing of the clause goes on without one.
+    /// A sign, or the end of the clause.
     Sign {
         gap: usize,
     },
-    /// "@" stands before the next word.
+    /// "@" precedes the next word.
     AtSign,
     Role {
         group: Box<str>,
@@ -61,13 +62,13 @@ pub(crate) struct Pattern {
     parts: Vec<Part>,
     /// For each step that must stand, the beginnings of its words, the fewest first.
     needs: Vec<Sieve>,
-    /// It stands at the start of a clause.
+    /// It is at the start of a clause.
     pub(crate) is_start: bool,
-    /// It stands at the start of a sentence; it may begin with a slot or a gap then.
+    /// It is at the start of a sentence; it may begin with a slot or a gap then.
     pub(crate) is_opening: bool,
 }
 
-/// What stands in the slots of a pattern, as places of words.
+/// The slots of a match, as word positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slots {
     /// From the first to the last word that the pattern itself names.
@@ -78,7 +79,7 @@ pub(crate) struct Slots {
     pub(crate) topic: Option<Range<usize>>,
     /// Where the subject begins.
     pub(crate) subject: Option<usize>,
-    /// Words that are said before the subject and belong behind the object: "Every morning I run".
+    /// Words before the subject that belong after the object: "Every morning I run".
     pub(crate) tail: Option<Range<usize>>,
     /// The role of `{r:…}`.
     pub(crate) role: Option<Box<str>>,
@@ -99,7 +100,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Says whether a word is of the class.
+    /// Returns whether a word is of the class.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(word)
             || (self.endings.iter().any(|ending| word.len() > ending.len() + 1 && word.ends_with(&**ending))
@@ -145,7 +146,7 @@ impl Pattern {
         }
     }
 
-    /// Says whether the words that it needs may be among some; a first look that most patterns do not pass.
+    /// Returns whether the words that it needs may be among some; a first look that most patterns do not pass.
     fn may_stand_in(&self, words: Sieve) -> bool {
         self.needs.iter().all(|need| need.meets(words))
     }
@@ -174,7 +175,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the slots when the pattern stands at a word.
+    /// Returns the slots when the pattern is at a word.
     pub(crate) fn at(&self, reading: &Reading<'_>, rules: &Rules, at: usize) -> Option<Slots> {
         if !self.may_stand_in(reading.ahead(at)) {
             return None;
@@ -359,7 +360,7 @@ struct Entry {
 impl Index {
     /// Adds a pattern by the numbers of its rule and of itself.
     pub(crate) fn add(&mut self, pattern: &Pattern, number: Number, subjects: &SubjectWords) {
-        // What it begins with stands there where it is looked for.
+        // What it begins with is there where it is looked for.
         let behind = pattern.parts.iter().skip(usize::from(!pattern.is_opening)).filter_map(need);
         let need = behind.min_by_key(|need| need.width()).unwrap_or(Sieve::ALL);
         let entry = Entry { number, need };

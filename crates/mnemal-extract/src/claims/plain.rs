@@ -1,4 +1,4 @@
-//! Plain wording, which is measured by itself: it is oftener right than other words.
+//! Plain wording, calibrated separately because it is more often right.
 
 use mnemal_core::{Act, ExtractedFact};
 
@@ -11,9 +11,9 @@ use crate::clause::Break;
 const LONGEST_PLAIN: usize = 24;
 
 impl Sentence<'_, '_> {
-    /// Says whether a claim of a rule that knows plain wording is said so: at the start of its clause, of a subject that is named
-    /// there, in a short sentence without a hedge, with a name right there where the rule asks for a name or a place, and with a
-    /// time to come where it is a plan.
+    /// Returns whether a claim of a rule that knows plain wording is said so: at the start of its clause, of a subject that is
+    /// named there, in a short sentence without a hedge, with a name right there where the rule asks for a name or a place, and
+    /// with a time to come where it is a plan.
     pub(super) fn is_plain(&self, found: &Match<'_>, fact: &ExtractedFact) -> bool {
         let (reading, rule) = (self.reading, found.rule);
         if !rule.is_plain || reading.words.len() > LONGEST_PLAIN {
@@ -42,7 +42,7 @@ impl Sentence<'_, '_> {
             && self.begins(found.said.start.min(own.start))
     }
 
-    /// Says whether a plan has a time that is still to come, and is no habit: "I'm doing cards on the train daily".
+    /// Returns whether a plan has a time that is still to come, and is no habit: "I'm doing cards on the train daily".
     fn is_told_ahead(&self, fact: &ExtractedFact) -> bool {
         let words = &self.reading.words;
         fact.time.is_some()
@@ -50,7 +50,7 @@ impl Sentence<'_, '_> {
             && !self.rules.frequency.stand_in(words)
     }
 
-    /// Says whether a name stands where its rule looks for it, behind a determiner at most: not so in "I'm in the middle of a
+    /// Returns whether a name stands where its rule looks for it, behind a determiner at most: not so in "I'm in the middle of a
     /// translation into Dutch".
     fn is_next(&self, found: &Match<'_>, fact: &ExtractedFact) -> bool {
         let Some(slot) = found.slots.object.clone().filter(|_| !found.rule.is_list) else { return true };
@@ -59,7 +59,7 @@ impl Sentence<'_, '_> {
         first.and_then(|at| self.reading.words.get(at)).is_none_or(|word| start <= word.span.start)
     }
 
-    /// Says whether words behind an object say more of it ("a van with a long tank"), or a figure stands before it ("9 kids").
+    /// Returns whether words behind an object say more of it ("a van with a long tank"), or a figure precedes it ("9 kids").
     fn describes_object(&self, fact: &ExtractedFact) -> bool {
         let place = |at: u32| (at as usize).saturating_sub(self.hints.base);
         let (start, end) = (place(fact.object.span.start), place(fact.object.span.end));

@@ -1,4 +1,4 @@
-//! What is still to come: a verb or an event with a time ahead.
+//! Plans: a verb or an event with a future time.
 
 use std::ops::Range;
 
@@ -16,16 +16,16 @@ const LONGEST_EVENT: usize = 5;
 const LONGEST_WAY: usize = 7;
 
 impl Sentence<'_, '_> {
-    /// Says whether a word belongs to a time that is still to come.
+    /// Returns whether a word belongs to a time that is still to come.
     pub(super) fn is_ahead(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some_and(|time| time.is_ahead)
     }
 
-    /// Says whether a verb in the present stands with a time to come: "I sit the exam on the 9th".
+    /// Returns whether a verb in the present stands with a time to come: "I sit the exam on the 9th".
     pub(super) fn is_planned(&self, found: &Match<'_>) -> bool {
         let own = &found.slots.own;
         let is_ing = self.reading.lower(own.start).ends_with("ing");
-        // "Am Freitag fliegen wir", "el viernes volamos": the subject stands behind the verb, or in its ending.
+        // "Am Freitag fliegen wir", "el viernes volamos": the subject follows the verb, or in its ending.
         let is_inverted = found.said.is_empty() && self.rules.code != "en";
         if matches!(self.reading.lower(own.end), "n't" | "not")
             || !is_ing && !is_inverted && !self.is_verb(found)
@@ -44,7 +44,7 @@ impl Sentence<'_, '_> {
         !is_frequent && (own.start..to).chain(from..found.said.start).any(|at| is_new(&at))
     }
 
-    /// "Since January" tells of what goes on already.
+    /// "Since January" refers to a current state.
     fn is_lasting(&self, at: usize) -> bool {
         let time = self.hints.time_at(self.reading, at);
         let first =
@@ -54,7 +54,7 @@ impl Sentence<'_, '_> {
         first.is_some_and(|first| is_since(first) || first > 0 && is_since(first - 1))
     }
 
-    /// "My anatomy exam is on the 9th", "Interview Thursday": an event that nothing but a time is told of.
+    /// "My anatomy exam is on the 9th", "Interview Thursday": an event with nothing but a time.
     pub(super) fn event_ahead(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let head = found.slots.own.start;
         let noun = self.noun_at(head).ok_or(Reason::WrongSubject)?;
@@ -93,7 +93,7 @@ impl Sentence<'_, '_> {
         is_of_role && (own.start.saturating_sub(1)..own.end).any(of_former)
     }
 
-    /// A verb in the past that says nothing of when it will be: "booked" does.
+    /// A verb in the past without information on the time: unlike "booked".
     fn is_past(&self, at: usize) -> bool {
         let word = self.reading.lower(at);
         let has = |class: &str| self.rules.is_of(class, word);
@@ -117,7 +117,7 @@ impl Sentence<'_, '_> {
             && !self.rules.is_of("event_tail", word)
     }
 
-    /// Returns the words of an event up to its head, when a clause or somebody who has it begins there.
+    /// Returns the words of an event up to its head, if a clause or the event's owner begins there.
     fn noun_at(&self, head: usize) -> Option<Range<usize>> {
         let is_of_noun = |at: &usize| {
             let word = self.reading.lower(*at);

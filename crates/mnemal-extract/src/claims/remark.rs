@@ -1,33 +1,33 @@
-//! Why something was not claimed.
+//! Reasons for claims that were dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::gates::Gates;
 
-/// Why a pattern that matched gave no claim.
+/// The reason why a match gave no claim.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Reason {
-    /// A gate was closed; its first gate.
+    /// A closed gate; the first one.
     Gate(u16),
-    /// Nothing was left of the object.
+    /// The object was empty.
     EmptyObject,
-    /// The object points to something that is not named.
+    /// The object refers to something unnamed.
     Pronoun,
-    /// The object says nothing: "thing".
+    /// The object is generic: "thing".
     Generic,
-    /// The object is not of the kind that the rule needs.
+    /// The object is not of the required kind.
     WrongKind,
-    /// The object holds a word that the rule rejects.
+    /// The object contains a rejected word.
     Rejected,
-    /// The rule does not speak of such a subject.
+    /// The rule does not apply to such a subject.
     WrongSubject,
     /// The confidence is too low.
     Unsure,
-    /// The same was claimed before.
+    /// The same claim was made before.
     Repeated,
-    /// The rule was switched off.
+    /// The rule is disabled.
     Disabled,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What was dropped, by rule and reason.
+/// The dropped claims, by rule and reason.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dropped {
     counts: BTreeMap<(String, Reason), usize>,

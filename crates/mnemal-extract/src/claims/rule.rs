@@ -12,14 +12,14 @@ const PRIOR: f32 = 0.6;
 /// Words of content that an object needs without `least`. Source: own choice; an object must say something.
 const LEAST: usize = 1;
 
-/// What an object must be.
+/// The required kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Anything with a word of content.
     Any,
     /// A thing: a noun, which ends at a preposition.
     Thing,
-    /// A noun with what belongs to it.
+    /// A noun phrase.
     Phrase,
     /// A name of one to four words with capitals.
     Name,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Date,
     /// An address, a telephone number or a handle.
     Contact,
-    /// What something is set to, which may look like a time: "5", "23:00", "15 s".
+    /// The value of a setting, which may look like a time: "5", "23:00", "15 s".
     Value,
 }
 
@@ -51,18 +51,18 @@ const KINDS: [(&str, Kind); 10] = [
     ("value", Kind::Value),
 ];
 
-/// Of whom a rule may speak.
+/// The subjects that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whom {
     /// Anybody whose subject is understood.
     Anybody,
     /// The speaker only.
     Me,
-    /// A person or animal of the speaker, or somebody with a name.
+    /// A person or animal of the speaker, or a named person.
     Others,
 }
 
-/// The keys of a rule; the README of the packs says what each means.
+/// The keys of a rule; the README of the packs explains each.
 const KEYS: [&str; 48] = [
     "id",
     "predicate",
@@ -114,7 +114,7 @@ const KEYS: [&str; 48] = [
     "genitive",
 ];
 
-/// One rule; a flag is off and a list empty where the pack says nothing.
+/// One rule; omitted flags are off, and omitted lists empty.
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table")]
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -123,13 +123,13 @@ pub(crate) struct Rule {
     pub(crate) act: Act,
     pub(crate) kind: Kind,
     pub(crate) whom: Whom,
-    /// How often it is right, from 0 to 1, before what speaks for and against a claim.
+    /// Its prior: how often it is right, from 0 to 1.
     pub(crate) prior: f32,
     /// Behind a subject, its adverbs and its auxiliary verbs.
     pub(crate) cues: Vec<Pattern>,
-    /// Wherever they stand, or at the start of a clause.
+    /// Anywhere, or at the start of a clause.
     pub(crate) shapes: Vec<Pattern>,
-    /// What the message before must ask; empty where nothing need be asked.
+    /// Questions in the previous message that the rule requires; empty if none is required.
     pub(crate) asks: Vec<Pattern>,
     /// The object begins with the first word of the pattern.
     pub(crate) with_verb: bool,
@@ -143,23 +143,23 @@ pub(crate) struct Rule {
     pub(crate) is_beside: bool,
     /// It is presupposed: a duty, an order, a wish or a denial does not touch it.
     pub(crate) is_presupposed: bool,
-    /// The object is the name that stands before a comma and the pattern: "Zainab, my co-founder".
+    /// Whether the object is the name before a comma and the pattern: "Zainab, my co-founder".
     pub(crate) is_before: bool,
-    /// Nothing but a sign or a word that joins may stand behind the object.
+    /// Whether only a sign or a joining word may follow the object.
     pub(crate) is_last: bool,
-    /// It is told of the speaker, whoever did it: "My wife gave me a watch".
+    /// Whether the claim is about the speaker, whoever the subject is: "My wife gave me a watch".
     pub(crate) is_of_speaker: bool,
-    /// The object goes on behind "and": "English and geography".
+    /// Whether the object continues after "and": "English and geography".
     pub(crate) is_joined: bool,
     /// The object may begin with "not", which denies nothing then: "decided not to move".
     pub(crate) keeps_not: bool,
     /// A number at the start of the object is left out.
     pub(crate) is_counted: bool,
-    /// A frequency must stand in the clause, which belongs to the object.
+    /// Whether the clause must contain a frequency, which belongs to the object.
     pub(crate) is_frequent: bool,
-    /// A time to come must stand in the clause: "I sit the exam on the 9th".
+    /// Whether the clause must contain a future time: "I sit the exam on the 9th".
     pub(crate) is_dated: bool,
-    /// The pattern is the head of an event that stands with a time to come: "Anatomy exam on the 9th".
+    /// Whether the pattern is the head of an event with a future time: "Anatomy exam on the 9th".
     pub(crate) is_event: bool,
     /// A list of objects makes a claim each.
     pub(crate) is_list: bool,
@@ -169,13 +169,13 @@ pub(crate) struct Rule {
     pub(crate) is_bare: bool,
     /// The end of it may be claimed.
     pub(crate) ends: bool,
-    /// The wording says it outright: "my name is".
+    /// Whether the wording is explicit: "my name is".
     pub(crate) is_explicit: bool,
-    /// A gate counts although its cue stands inside the pattern, in a gap: "ich bin nicht in Bonn geboren".
+    /// Whether a gate counts although its cue is inside the pattern, in a gap: "ich bin nicht in Bonn geboren".
     pub(crate) is_strict: bool,
-    /// In plain words it is as sure as its rule says, whatever was measured on harder ones.
+    /// Whether it is as reliable in plain words as its prior, whatever the calibration.
     pub(crate) is_plain: bool,
-    /// The role or the topic in the pattern is of whom it is told: "l'anniversaire de ma mère est le 3 mai".
+    /// Whether the role or the topic in the pattern names the claim's subject: "l'anniversaire de ma mère est le 3 mai".
     pub(crate) is_of_owner: bool,
     /// The name of the owner has the ending of one: "Marias Bruder".
     pub(crate) is_genitive: bool,
@@ -193,15 +193,15 @@ pub(crate) struct Rule {
     pub(crate) not_head: Vec<Box<str>>,
     /// Lists, one of which must hold the first word of the object.
     pub(crate) first: Vec<Box<str>>,
-    /// Words that must not stand between the subject and the cue.
+    /// Words that must not be between the subject and the cue.
     pub(crate) not_after: Words,
-    /// Kinds that a name must have which somebody else found; empty for any.
+    /// Kinds that a name must have which someone else found; empty for any.
     pub(crate) kinds: Vec<EntityKind>,
-    /// Pronouns are what the object is about.
+    /// Whether pronouns may be the object.
     pub(crate) takes_pronouns: bool,
-    /// Words one of which must stand between the subject and the cue.
+    /// Words, one of which must be between the subject and the cue.
     pub(crate) after: Words,
-    /// Words that must not stand in the object.
+    /// Words that the object must not contain.
     pub(crate) reject: Words,
     /// Words with which the object must not begin.
     pub(crate) reject_first: Words,
@@ -225,12 +225,13 @@ pub(crate) enum TopicOf {
 }
 
 impl Rule {
-    /// Says whether it reads who somebody is out of a clause that says something else: "My sister Ida moved".
+    /// Returns whether it reads an identity in passing, from a clause with another statement: "My sister Ida moved".
     pub(crate) fn names_in_passing(&self) -> bool {
         self.is_presupposed && self.cues.is_empty() && self.kind == Kind::Name
     }
 
-    /// Says whether it reads who belongs to whom, which no time in the clause is about: "My cousin gets married in May".
+    /// Returns whether it reads a relation between people, to which no time in the clause applies: "My cousin gets married in
+    /// May".
     pub(crate) fn is_kinship(&self) -> bool {
         self.predicate.as_str() == "relative"
     }

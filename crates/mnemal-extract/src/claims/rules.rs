@@ -30,11 +30,11 @@ pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
     pub(crate) behind_subject: Index,
     pub(crate) anywhere: Index,
-    /// What stands before a value that is taken back: "not 3 August".
+    /// Markers of a retracted value: "not 3 August".
     pub(crate) denials: Vec<Pattern>,
     /// Classes by which two words are of one kind.
     pub(crate) alike: Vec<Box<str>>,
-    /// What was measured of the rules.
+    /// The calibration of the rules.
     pub(crate) measured: Measured,
     classes: Vec<Class>,
     places: Places,
@@ -104,12 +104,12 @@ impl Rules {
         Ok(())
     }
 
-    /// Says whether a word is of a class.
+    /// Returns whether a word is of a class.
     pub(crate) fn is_of(&self, class: &str, word: &str) -> bool {
         self.class(class).is_some_and(|class| class.has(word))
     }
 
-    /// Says whether two words are of one kind: both foods, both illnesses.
+    /// Returns whether two words are of one kind: both foods, both illnesses.
     pub(crate) fn are_alike(&self, one: &str, other: &str) -> bool {
         self.alike.iter().any(|class| self.lists(class, one) && self.lists(class, other))
     }
@@ -124,7 +124,7 @@ impl Rules {
         self.classes.get(place)
     }
 
-    /// Says whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
+    /// Returns whether a list holds a word, the word without its plural ending, or its ending (`-ending`).
     pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
         if self.is_of(name, word) {
             return true;
@@ -141,7 +141,7 @@ impl Rules {
     }
 }
 
-/// Reads the classes, and where each stands.
+/// Reads the classes, with their indexes.
 fn classes(section: Option<Section<'_>>) -> Result<(Places, Vec<Class>)> {
     let (mut places, mut classes) = (Places::default(), Vec::new());
     for name in section.iter().flat_map(|section| section.keys()) {

@@ -1,4 +1,4 @@
-//! Places in a sentence at which a claim may begin.
+//! Positions in a sentence at which a claim may begin.
 
 use mnemal_core::Subject;
 
@@ -52,7 +52,7 @@ impl Sentence<'_, '_> {
         (!is_said && is_verb).then_some(unsaid)
     }
 
-    /// Says whether nothing but words that lead in or join stand between the start of a clause and a word.
+    /// Returns whether only introductory or joining words are between the start of a clause and a word.
     pub(super) fn begins(&self, at: usize) -> bool {
         let mut at = at;
         while !self.reading.starts_clause(at) {
@@ -66,14 +66,14 @@ impl Sentence<'_, '_> {
         true
     }
 
-    /// Says whether nothing but a greeting stands before a word.
+    /// Returns whether only a greeting precedes a word.
     pub(super) fn opens(&self, at: usize) -> bool {
         at <= LONGEST_GREETING
             && self.reading.words.iter().take(at).all(|word| self.rules.is_of("greeting", &word.lower))
     }
 
-    /// Says whether a subject or a verb stands among the words of an opening, which is none then: "Nurse at Selly Oak".
-    /// An answer is read up to its first sign: "Porto, I moved in May."
+    /// Returns whether an opening contains a subject or a verb, and so is no opening: "Nurse at Selly Oak". An answer is read
+    /// up to its first sign: "Porto, I moved in May."
     pub(super) fn is_clause(&self, rule: &Rule, slots: &Slots) -> bool {
         let own = &slots.own;
         let opening = match &slots.object {
@@ -90,8 +90,8 @@ impl Sentence<'_, '_> {
         words.iter().any(|word| self.rules.is_of("clausal", &word.lower))
     }
 
-    /// Returns of whom a rule tells whose pattern says it, with the slots that are left: the somebody with a name of its topic,
-    /// whose role for him stays, else somebody of the speaker's in its role.
+    /// Returns the subject that a rule's pattern names, with the remaining slots: a person named by the topic, whose role for
+    /// the owner stays, else a relation of the speaker in its role.
     pub(super) fn owner(&self, rule: &Rule, slots: &Slots) -> Option<(Subject, How, Slots)> {
         let Some(words) = slots.topic.clone() else {
             let subject = Subject::Relation { role: slots.role.as_deref()?.to_owned(), name: None };
@@ -101,7 +101,7 @@ impl Sentence<'_, '_> {
             words.clone().all(|at| !self.rules.subjects.is_subject(self.reading.lower(at)))
         } else {
             let run = name_run(self.reading, words.start)?;
-            // What he owns has a capital too in German: "Marias Bruder".
+            // A possession is capitalized too in German: "Marias Bruder".
             run == words || rule.is_genitive && words.end < run.end
         };
         let name = self.reading.text.get(self.reading.bytes(&words))?;
@@ -118,7 +118,7 @@ impl Sentence<'_, '_> {
         if is_marked { Some(name) } else { name.strip_suffix('s') }
     }
 
-    /// Says whether a word belongs to a time expression.
+    /// Returns whether a word belongs to a time expression.
     pub(super) fn is_time(&self, at: usize) -> bool {
         self.hints.time_at(self.reading, at).is_some()
     }

@@ -1,4 +1,4 @@
-//! Of whom a clause speaks: the speaker, somebody of the speaker's, or somebody with a name.
+//! The subject of a clause: the speaker, a relation of the speaker, or a named person.
 
 mod memory;
 mod relation;
@@ -13,7 +13,7 @@ pub(crate) use self::memory::Memory;
 pub(crate) use self::words::SubjectWords;
 use crate::clause::{Break, Reading};
 
-/// How a subject is said.
+/// The form of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// "I".
@@ -26,7 +26,7 @@ pub(crate) enum How {
     Named,
     /// "She".
     Pronoun,
-    /// Not at all: "Moved to Lyon."
+    /// Implicit: "Moved to Lyon."
     Unsaid,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Found {
     pub(crate) how: How,
 }
 
-/// Which pronouns may mean somebody.
+/// Pronouns that may refer to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gender {
     Male,
@@ -60,7 +60,7 @@ impl SubjectWords {
             || reading.words.get(at + 1).is_some_and(|word| word.lower.ends_with("ing"))
     }
 
-    /// Says whether the sign of an owner stands at a word: "my cousin's wedding".
+    /// Whether a possessive marker follows a word: "my cousin's wedding".
     pub(crate) fn is_owner(&self, reading: &Reading<'_>, at: usize) -> bool {
         let word = |at: usize| reading.words.get(at).map_or("", |word| &*word.lower);
         let is_adverb =
@@ -73,7 +73,7 @@ impl SubjectWords {
             && !self.own.contains(word(at + 1))
     }
 
-    /// Says whether somebody of the subject stands at a word, of whom the clause goes on to speak: "John's wife", "her cat".
+    /// Whether the clause continues about a relation of the subject: "John's wife", "her cat".
     pub(crate) fn is_anothers(&self, reading: &Reading<'_>, subject: &Found, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).filter(|_| subject.how != How::Speaker) else { return false };
         let is_owner = reading.has(before, &self.genitive)
@@ -82,7 +82,7 @@ impl SubjectWords {
     }
 }
 
-/// Returns the words with capitals from `at` on, at most three, when a name may stand there.
+/// Returns the capitalized words from `at` on, at most three, if they may be a name.
 pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>> {
     let is_name = |at: usize| {
         let word = reading.words.get(at)?;
@@ -97,7 +97,7 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
     Some(at..end.unwrap_or(at + 3))
 }
 
-/// Says whether nothing but words that lead in stand between the start of the clause and a word.
+/// Returns whether only introductory words are between the start of the clause and a word.
 fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     let mut at = at;
     loop {
@@ -114,7 +114,7 @@ fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
     }
 }
 
-/// Says whether a mention may be somebody.
+/// Returns whether a mention may be a person.
 pub(crate) fn is_person(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Person | EntityKind::Animal)
 }

@@ -1,4 +1,4 @@
-//! Finds every reading of a run of words by the forms of a pack, from the right to the left.
+//! Chart parser: every reading of a run of words by the forms of a pack, from right to left.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) struct Node {
     cats: Vec<Cat>,
 }
 
-/// Tokens that may belong to dates, with their words in small letters.
+/// Tokens that may belong to dates, with their words in lower case.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'t> {
     pub(super) tokens: &'t [Token],
@@ -34,7 +34,7 @@ pub(super) struct Run<'t> {
 }
 
 impl<'t> Run<'t> {
-    /// Returns the word of a token; empty behind the end.
+    /// Returns the word of a token; empty after the end.
     pub(super) fn word(self, place: usize) -> &'t str {
         self.words.get(place).map_or("", AsRef::as_ref)
     }
@@ -47,13 +47,13 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Says whether a token begins with a small letter.
+    /// Returns whether a token begins with a small letter.
     pub(super) fn is_small(self, place: usize) -> bool {
         let start = self.tokens.get(place).map_or(0, |token| token.start);
         self.text.get(start..).and_then(|rest| rest.chars().next()).is_some_and(char::is_lowercase)
     }
 
-    /// Says whether nothing lies between a token and the one before.
+    /// Returns whether nothing lies between a token and the one before.
     pub(super) fn touches(self, place: usize) -> bool {
         let before = place.checked_sub(1).and_then(|before| self.tokens.get(before));
         matches!((before, self.tokens.get(place)), (Some(before), Some(token)) if before.end == token.start)
@@ -83,7 +83,7 @@ impl Chart<'_> {
         self.words(run, place);
         for (end, value) in numerals(run, place, self.pack) {
             let cats = cats_of(&value);
-            // "3h" is a length, unless more of a time of day stands beside it.
+            // "3h" is a length, unless more of a time of day is beside it.
             let is_weak = matches!(value, Value::Time(..)) && run.word(end - 1) == "h";
             self.add(place, Node { end, value, cost: 0, is_weak, cats });
         }
@@ -99,7 +99,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Adds what the lexicon says of the tokens from a place on.
+    /// Adds the lexicon entries of the tokens from a position on.
     fn words(&mut self, run: Run<'_>, place: usize) {
         let Some(word) = self.pack.word(run.word(place)) else { return };
         for entry in &word.entries {
@@ -175,7 +175,7 @@ impl Chart<'_> {
     }
 }
 
-/// Says where an entry ends whose later words begin at `place`; hyphens between words do not count.
+/// Returns the end of an entry whose later words begin at `place`; hyphens between words do not count.
 fn matched(run: Run<'_>, mut place: usize, rest: &[Box<str>]) -> Option<usize> {
     for word in rest {
         if run.word(place) == "-" && &**word != "-" {
@@ -206,7 +206,7 @@ fn made(form: &Form, chosen: &[Node]) -> Option<Node> {
 }
 
 impl Node {
-    /// Says whether the reading is one that is handed out.
+    /// Returns whether the reading is one that is handed out.
     pub(super) fn is_time(&self) -> bool {
         matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Recurring)
     }

@@ -1,4 +1,4 @@
-//! Choosing among times that come back: the nearest, the next, the n-th inside another.
+//! Choice among recurring times: the nearest, the next, the n-th inside another.
 
 use jiff::civil::{Date, DateTime};
 
@@ -10,7 +10,7 @@ use super::resolve::{Resolver, last_day_after, seconds_between, step_up};
 impl Resolver<'_> {
     /// The time of a recurring one that lies nearest on the side that the lean asks for.
     pub(super) fn bare(&self, item: &Expr) -> Option<Interval> {
-        // A weekday alone never means today; somebody would say "today".
+        // A weekday alone never means today; a speaker would say "today".
         let is_weekday = matches!(item, Expr::Cal(Cal { weekday: Some(_), day: None, .. }));
         if let Expr::Cal(Cal { weekday: Some(_), day: Some(_), month: None, .. }) = item {
             // "Tuesday the 4th" is of this month where the weekday fits.
@@ -34,7 +34,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// "Friday, 18 July": of the next two years the one in which the weekday fits, or of the last; else nobody knows.
+    /// "Friday, 18 July": of the next two years the one in which the weekday fits, or of the last; else unknown.
     pub(super) fn weekday_and_date(&self, item: &Expr) -> Option<Interval> {
         let today = self.today();
         let before = self.occurrences(item, plus_months(today, -12)?, today).last().copied();

@@ -1,4 +1,4 @@
-//! Units before and after now, and lengths from a moment on.
+//! Units before and after now, and durations from a moment.
 
 use jiff::civil::DateTime;
 

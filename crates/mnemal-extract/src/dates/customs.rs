@@ -1,5 +1,5 @@
-//! What a language community, or whoever asks, means where words leave it open: hours of the afternoon, the ends of
-//! ranges, the first days of a month.
+//! Defaults of a language community, or of the caller, for ambiguous times: afternoon hours, ends of ranges, the first days of
+//! a month.
 
 use mnemal_core::{Error, Result};
 
@@ -10,14 +10,14 @@ use crate::section::Section;
 /// Which of two numbers with a slash is the month.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Nobody knows; only a number above 12 decides.
+    /// Unknown; only a number above 12 decides.
     #[default]
     Unknown,
     MonthFirst,
     DayFirst,
 }
 
-/// Choices that a pack makes, see the `customs` of a pack for what each means.
+/// Choices of a pack; see the `customs` of a pack for the meaning of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Customs {
     pub(super) order: Order,
@@ -64,7 +64,7 @@ impl Customs {
         Ok(customs)
     }
 
-    /// Takes over what a section says, and leaves the rest.
+    /// Applies the keys of a section, and leaves the rest.
     pub(super) fn change(&mut self, section: Section<'_>, parts: &[String]) -> Result<()> {
         match section.text("numeric_order")? {
             None => {}
@@ -121,7 +121,7 @@ impl Customs {
         Ok(())
     }
 
-    /// Says whether a custom is on.
+    /// Returns whether a custom is on.
     pub(super) fn is(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }

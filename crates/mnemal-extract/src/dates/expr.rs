@@ -1,4 +1,4 @@
-//! What date words mean before anybody knows when they were said.
+//! Date expressions, before they are resolved against the time of the utterance.
 
 use std::rc::Rc;
 
@@ -45,13 +45,13 @@ impl Unit {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
     }
 
-    /// Says whether the unit is shorter than a day.
+    /// Returns whether the unit is shorter than a day.
     pub(super) fn is_of_clock(self) -> bool {
         self <= Self::Hour
     }
 }
 
-/// A length of time, in parts that no calendar turns into each other.
+/// A duration, in parts that no calendar converts into each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) months: i64,
@@ -137,11 +137,11 @@ pub(super) struct Clock {
     pub(super) hour: i8,
     pub(super) minute: Option<i8>,
     pub(super) second: Option<i8>,
-    /// Nobody said which half of the day is meant: 3 may be 3 or 15 o'clock.
+    /// Whether the half of the day is open: 3 may be 3 or 15 o'clock.
     pub(super) is_open: bool,
 }
 
-/// Back in time, or on.
+/// Back in time, or forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Back,
@@ -186,7 +186,7 @@ pub(super) enum Edge {
     End,
     /// The first part, and no later than now: "earlier this month".
     Earlier,
-    /// What is left of it: "later this month".
+    /// The rest of it: "later this month".
     Later,
 }
 
@@ -204,9 +204,9 @@ pub(super) enum Bound {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Now,
-    /// The moment that "in three days" counts from; of what has happened, it says how long it took.
+    /// The reference moment of "in three days"; for past events, the duration.
     Soon,
-    /// The unit that holds now, moved.
+    /// The current unit, moved.
     Cycle {
         unit: Unit,
         by: i64,
@@ -280,7 +280,7 @@ pub(super) enum Expr {
         of: Rc<Expr>,
         edge: Edge,
     },
-    /// The next n units, or the last for a negative number, without the one that holds now.
+    /// The next n units, or the last for a negative number, without the current one.
     Count {
         number: i64,
         unit: Unit,
@@ -326,10 +326,10 @@ pub(super) enum Expr {
     Never,
 }
 
-/// What kind of time words name: decides with which others they go together.
+/// The kind of a time, which decides how it combines with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A day that stands fixed or recurs.
+    /// A fixed or recurring day.
     Day,
     /// Something longer than a day.
     Period,

@@ -89,7 +89,7 @@ pub(super) struct Element {
     pub(super) argument: Option<u8>,
 }
 
-/// Reads one form into every sequence that it stands for; new words are reported to `literal`.
+/// Expands one form into every sequence that it describes; new words are passed to `literal`.
 pub(super) fn sequences(
     form: &str,
     cats: &mut Cats,

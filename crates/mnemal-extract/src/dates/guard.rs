@@ -1,4 +1,4 @@
-//! Readings that are part of something longer: what stands beside them changes what they mean, and nothing has read it.
+//! Rejection of date readings inside a longer expression whose neighboring words change the meaning.
 
 use mnemal_core::Result;
 
@@ -7,7 +7,7 @@ use super::expr::{Expr, Kind, Value};
 use super::pack::{Meaning, Pack};
 use crate::section::Section;
 
-/// Words beside a date that change it, by what they stand beside.
+/// Neighboring words that change a date, by their position.
 #[derive(Debug, Default)]
 pub(super) struct Guards {
     /// In front of a time: "before", "every".
@@ -16,7 +16,7 @@ pub(super) struct Guards {
     after: Vec<String>,
     /// Behind a time, where an hour follows them: "around 7".
     hour: Vec<String>,
-    /// Behind a unit that holds now: "the week after".
+    /// After a current unit: "the week after".
     after_unit: Vec<String>,
     /// In front of a length: "within".
     length_before: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Guards {
     after_number: Vec<String>,
     /// In front of the first of two times, with the word between them: "between" and "and".
     both: [Vec<String>; 2],
-    /// What may stand between such a word and the time: "the".
+    /// Words that may be between such a word and the time: "the".
     skip: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Beside<'t> {
 }
 
 impl Pack {
-    /// Says whether what stands beside a reading changes it.
+    /// Returns whether a neighbor changes a reading.
     pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
         let (before, after) = (before_words(beside.before), after_words(beside.after));
         match value {
@@ -92,7 +92,7 @@ impl Pack {
             || self.means(last_word(front), |of| matches!(of, Meaning::Number(_)))
     }
 
-    /// Says whether a word that changes times stands in front of one or behind it.
+    /// Returns whether a word that changes times precedes or follows it.
     fn has_guard(&self, kind: Kind, before: &str, own: &str, after: &str) -> bool {
         let guards = &self.guards;
         let front = guards.front(before);
@@ -107,7 +107,7 @@ impl Pack {
             })
     }
 
-    /// Says whether a number, an hour, a year or a zone beside a time belongs to it.
+    /// Returns whether a number, an hour, a year or a zone beside a time belongs to it.
     fn is_cut_off(&self, kind: Kind, before: &str, beside: Beside<'_>, after: &str) -> bool {
         let (front, own) = (self.guards.front(before), beside.own.to_lowercase());
         let is_day = matches!(kind, Kind::Day | Kind::DayPart);
@@ -120,7 +120,7 @@ impl Pack {
             || is_of_clock(kind) && (is_zone(beside.after) || self.is_zone_word(first_word(after)))
     }
 
-    /// Says whether two readings with these words between them are parts of one that nothing has read.
+    /// Returns whether two readings with these words between them are parts of one unread expression.
     pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Beside<'_>) -> bool {
         let guards = &self.guards;
         // "The report is due on 12 June now": the word says that it is new, and nothing of the day.
@@ -139,7 +139,7 @@ impl Pack {
             }
             (Value::Length(_), Value::Length(_)) => is_joined,
             (Value::Length(_), _) | (_, Value::Length(_)) => false,
-            // "Next month at six": nobody knows the day, and both are said.
+            // "Next month at six": the day is unknown, and both are reported.
             (Value::Time(Kind::Period, _), Value::Time(second, _)) if is_of_day(*second) => false,
             (Value::Time(first, _), Value::Time(Kind::Period, _)) if is_of_day(*first) => is_pair,
             (Value::Time(first, _), Value::Time(second, _)) if gap == "," => {
@@ -149,7 +149,7 @@ impl Pack {
         }
     }
 
-    /// "4 | of July", "January | twenty", "12 to | 16 September", "1/4 | hour": a number beside what goes with numbers.
+    /// "4 | of July", "January | twenty", "12 to | 16 September", "1/4 | hour": a number next to a part that takes numbers.
     fn lacks_number(&self, own: &str, before: &str, after: &str) -> bool {
         let guards = &self.guards;
         let joins =
@@ -184,7 +184,7 @@ impl Pack {
         self.means(word, |of| matches!(of, Meaning::Zone(_)))
     }
 
-    /// Says whether a word is a number that a day or an hour can have, or an ordinal.
+    /// Returns whether a word is a number that a day or an hour can have, or an ordinal.
     fn is_numeral(&self, word: &str) -> bool {
         let digits = word.len() - word.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
         let rest = word.get(digits..).unwrap_or_default();
@@ -225,7 +225,7 @@ fn second_last_word(text: &str) -> &str {
     text.split_whitespace().rev().nth(1).unwrap_or_default()
 }
 
-/// "8.30pm | today": a time of day that nothing has read with its day.
+/// "8.30pm | today": a time of day that was not read together with its day.
 fn has_clock_beside(beside: Beside<'_>) -> bool {
     let is_clock = |word: &str| {
         let word = word.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
@@ -245,7 +245,7 @@ fn touches_digits(before: &str) -> bool {
     matches!(before.next(), Some('-' | '/')) && before.next().is_some_and(|sign| sign.is_ascii_digit())
 }
 
-/// Says whether a time is a unit that holds now: "the week".
+/// Returns whether a time is a current unit: "the week".
 fn is_now(expr: &Expr) -> bool {
     matches!(expr, Expr::Cycle { by: 0, .. })
 }
@@ -254,12 +254,12 @@ fn is_of_clock(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Moment)
 }
 
-/// Says whether a time lies in a day that nobody named.
+/// Returns whether a time lies in an unnamed day.
 fn is_of_day(kind: Kind) -> bool {
     matches!(kind, Kind::Clock | Kind::ClockRange | Kind::ClockOpen | Kind::Part)
 }
 
-/// The words before, in small letters, back to the last sign.
+/// The words before, in lower case, back to the last sign.
 fn before_words(text: &str) -> String {
     let is_sign = |sign: char| !(sign.is_alphanumeric() || matches!(sign, ' ' | '\'' | '’' | '-'));
     let from = text.rfind(is_sign).and_then(|at| Some(at + text.get(at..)?.chars().next()?.len_utf8()));
@@ -268,7 +268,7 @@ fn before_words(text: &str) -> String {
     words.get(start..).unwrap_or_default().trim_end().to_lowercase()
 }
 
-/// The words after, in small letters, up to the next sign.
+/// The words after, in lower case, up to the next sign.
 fn after_words(text: &str) -> String {
     let is_sign = |sign: char| !(sign.is_alphanumeric() || matches!(sign, ' ' | '\'' | '’' | '-' | '.'));
     let words = text.split(is_sign).next().unwrap_or_default();
@@ -292,7 +292,7 @@ fn starts_with(text: &str, word: &str) -> bool {
     })
 }
 
-/// Says whether a sign is a word without spaces around it.
+/// Returns whether a sign is a word without spaces around it.
 fn is_alone(sign: char) -> bool {
     matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
@@ -301,13 +301,13 @@ fn without_last<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     if ends_with(text, word) { text.strip_suffix(word).map(str::trim_end) } else { None }
 }
 
-/// "2018": a year that nothing has read with what stands before it.
+/// "2018": a year that was not read together with the preceding words.
 fn is_year(after: &str) -> bool {
     let word = after.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default();
     word.len() == 4 && word.parse().is_ok_and(|year: i16| (1900..2100).contains(&year))
 }
 
-/// "AKST": capital letters that end in T behind a time of day.
+/// "AKST": capital letters that end in T after a time of day.
 fn is_zone(after: &str) -> bool {
     let word = after.trim_start().split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default();
     (2..=5).contains(&word.len()) && word.ends_with('T') && word.chars().all(|sign| sign.is_ascii_uppercase())

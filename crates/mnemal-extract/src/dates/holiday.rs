@@ -1,4 +1,4 @@
-//! Holidays: days by rule, days that hang on Easter, and tables for the calendars of the moon.
+//! Holidays: fixed rules, days relative to Easter, and tables for lunar calendars.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -82,7 +82,7 @@ impl Holidays {
         self.names.iter().position(|known| known == name)
     }
 
-    /// First days in a year, with the number of days; a year of the sun can hold none, or two, of a year of the moon.
+    /// First days in a year, with the number of days; a solar year can contain none, or two, of a lunar year.
     pub(super) fn days(&self, number: usize, year: i16) -> Vec<(Date, i64)> {
         let Some(rule) = self.rules.get(number) else { return Vec::new() };
         let bases: Vec<Date> = match &rule.base {

@@ -1,4 +1,4 @@
-//! Spans of civil time, and how units divide it.
+//! Intervals of civil time, and their division into units.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan as _};

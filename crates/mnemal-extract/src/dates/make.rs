@@ -1,4 +1,4 @@
-//! What forms make of the values that they matched; the names stand in the packs.
+//! Constructors of date expressions from matched values; the packs refer to them by name.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::number::full_year;
 /// Makes a value from the arguments of a form; `None` where they do not fit together.
 pub(super) type Make = fn(&[&Value]) -> Option<Value>;
 
-/// Returns what a name in a pack makes.
+/// Returns the constructor of a name in a pack.
 pub(super) fn make_of(name: &str) -> Option<Make> {
     let mut all = NUMBER_MAKES.iter().chain(DAY_MAKES).chain(CLOCK_MAKES).chain(RANGE_MAKES);
     all.find(|(known, _)| *known == name).map(|(_, make)| *make)
@@ -317,7 +317,7 @@ fn word(value: i64) -> Option<Value> {
     (0..100_000).contains(&value).then_some(Value::Number { value, is_word: true, is_fuzzy: false })
 }
 
-/// Numbers and fractions among the arguments, summed, in quarters; one where there are none.
+/// Numbers and fractions among the arguments, summed, in quarters; one if there are none.
 fn quarters(of: &[&Value]) -> Option<(i64, bool)> {
     let mut sum = None;
     let mut vague = false;
@@ -352,7 +352,7 @@ fn count(of: &[&Value], sign: i64) -> Option<Value> {
     time(kind, Expr::Count { number: sign * quarters / 4, unit, is_fuzzy })
 }
 
-/// What a length is counted from.
+/// The reference of a duration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     Now,
@@ -451,7 +451,7 @@ fn year_of(value: &Value) -> Option<i16> {
     }
 }
 
-/// A day from numbers alone; `places` says which argument is the day, the month and, if there is one, the year.
+/// A day from numbers alone; `places` gives the arguments of the day, the month and, if there is one, the year.
 fn numbered<const N: usize>(of: &[&Value], places: [usize; N]) -> Option<Value> {
     let small = |place: usize| {
         i8::try_from(of.get(*places.get(place)?).and_then(|value| number(value).or_else(|| ordinal(value)))?)
@@ -507,7 +507,7 @@ fn joined(cal: Cal, value: &Value) -> Option<Cal> {
     })
 }
 
-/// Whichever is given; nothing fits where both are.
+/// The one that is given; `None` if both are.
 #[expect(clippy::option_option, reason = "the outer one says whether the parts fit")]
 fn one<T>(a: Option<T>, b: Option<T>) -> Option<Option<T>> {
     match (a, b) {
@@ -521,7 +521,7 @@ pub(super) fn longest(month: i8, year: Option<i16>) -> i8 {
     jiff::civil::Date::new(year.unwrap_or(2000), month, 1).map_or(31, jiff::civil::Date::days_in_month)
 }
 
-/// A clock from an hour that somebody said.
+/// A time of day from a stated hour.
 pub(super) fn hour(value: i64) -> Option<Clock> {
     let hour = i8::try_from(value).ok().filter(|hour| (0..=24).contains(hour))?;
     Some(Clock { hour, minute: None, second: None, is_open: (1..=12).contains(&hour) })

@@ -1,4 +1,4 @@
-//! What forms make of times of day and parts of the day.
+//! Constructors for times of day and parts of the day.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What forms make of two times, or of a time and a bound.
+//! Constructors for ranges: two times, or a time and a bound.
 
 use std::rc::Rc;
 
@@ -132,7 +132,7 @@ fn from_of_same_outer(from: &Rc<Expr>, to: &Rc<Expr>) -> Rc<Expr> {
     }
 }
 
-/// What the first of two days leaves open it shares with the second.
+/// An open part of the first of two days is taken from the second.
 fn shared(mut a: Cal, b: Cal) -> Option<Cal> {
     if a.month.is_none() && a.day.is_some() && b.day.is_some() {
         a.month = b.month;

@@ -1,4 +1,4 @@
-//! Times that come back: all their days between two days.
+//! Recurring times: all their days between two days.
 
 use jiff::civil::Date;
 

@@ -16,7 +16,7 @@ use super::token::{TokenKind, folded, tokens};
 use crate::hash::Quick;
 use crate::section::{PackFile, Section};
 
-/// A word or several that stand for a value.
+/// One or several words for a value.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The tokens after the first.
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) is_weak: bool,
 }
 
-/// What an entry stands for; plain, so that a pack may be shared between threads.
+/// The meaning of an entry; plain data, so that a pack may be shared between threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Word(Cat),
@@ -82,7 +82,7 @@ impl Meaning {
         }
     }
 
-    /// Says whether the word alone is reason enough to look closer.
+    /// Returns whether the word alone is reason enough to look closer.
     fn is_cue(self) -> bool {
         !matches!(self, Self::Word(_) | Self::Number(_) | Self::Fuzzy(_) | Self::Quarters(_) | Self::Zone(_))
     }
@@ -95,16 +95,16 @@ pub(super) struct Form {
     pub(super) make: Make,
     /// Of two readings of the same words the cheaper one counts.
     pub(super) cost: u16,
-    /// What it makes counts only beside other words of a date.
+    /// Whether its value counts only next to other words of a date.
     pub(super) is_weak: bool,
-    /// What it makes is as weak as what it is made of.
+    /// Whether its value is as weak as its parts.
     pub(super) keeps_weak: bool,
 }
 
-/// Everything a language says about dates.
+/// All date data of a language.
 #[derive(Debug)]
 pub(super) struct Pack {
-    /// By the first token, in small letters.
+    /// By the first token, in lower case.
     pub(super) lexicon: HashMap<Box<str>, Word, Quick>,
     /// By the category of the first element.
     pub(super) forms: HashMap<Cat, Vec<Form>>,
@@ -114,9 +114,9 @@ pub(super) struct Pack {
     pub(super) clock_before: Vec<String>,
     /// Between the members of a list.
     pub(super) list_words: Vec<String>,
-    /// What may follow a date in the same word; asked of languages that list it.
+    /// Endings that may follow a date in the same word, for languages that list them.
     pub(super) endings: Vec<String>,
-    /// After these a weak word in small letters is something else: "this may".
+    /// After these a weak word in lower case is something else: "this may".
     pub(super) not_after: Vec<String>,
     pub(super) customs: Customs,
     pub(super) guards: Guards,
@@ -124,11 +124,11 @@ pub(super) struct Pack {
     pub(super) classes: Cats,
 }
 
-/// What is known of a token.
+/// The lexicon data of a token.
 #[derive(Debug, Default)]
 pub(super) struct Word {
     pub(super) entries: Vec<Entry>,
-    /// It begins or continues an entry, so that it may stand inside a date.
+    /// It begins or continues an entry, so that it may be inside a date.
     pub(super) is_cue: bool,
 }
 
@@ -171,7 +171,7 @@ impl Pack {
         Ok(pack)
     }
 
-    /// Says whether a token, in small letters, can stand in a date.
+    /// Returns whether a token, in lower case, can be in a date.
     pub(super) fn word(&self, token: &str) -> Option<&Word> {
         self.lexicon.get(token)
     }
@@ -245,7 +245,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// What may stand between numbers, and words that are reason enough to look closer.
+    /// Words that may be between numbers, and words that justify a closer look.
     fn signs(&mut self, root: Section<'_>) -> Result<()> {
         let touching = [&self.pack.suffixes, &self.pack.halves[0], &self.pack.halves[1]];
         let words: Vec<String> = touching.into_iter().flatten().cloned().collect();
@@ -370,7 +370,7 @@ fn index(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|known| known == name)
 }
 
-/// Says to which categories a value belongs.
+/// Returns the categories of a value.
 pub(super) fn cats_of(value: &Value) -> Vec<Cat> {
     let names: &[&str] = match value {
         Value::Word => &[],
@@ -423,7 +423,7 @@ pub(super) fn cats_of(value: &Value) -> Vec<Cat> {
     cats
 }
 
-/// Says whether a time comes back, so that "next" and "of last year" can choose among its days.
+/// Returns whether a time comes back, so that "next" and "of last year" can choose among its days.
 fn is_item(expr: &Expr) -> bool {
     match expr {
         Expr::Cal(cal) => cal.year.is_none(),
@@ -434,7 +434,7 @@ fn is_item(expr: &Expr) -> bool {
     }
 }
 
-/// Says whether a token may be followed by a full stop that only shortens it: "Dec.", "Fri.".
+/// Returns whether a token may be followed by a full stop that only shortens it: "Dec.", "Fri.".
 pub(super) fn may_be_short(kind: TokenKind, word: &str) -> bool {
     kind == TokenKind::Word && word.len() <= 5
 }

@@ -1,4 +1,4 @@
-//! Turns what words mean into spans of civil time, seen from a moment and a place.
+//! Resolution of date expressions into intervals of civil time, from a reference moment and place.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -9,12 +9,12 @@ use super::expr::{Bound, Cal, Edge, Expr, Named, Unit};
 use super::holiday::Holidays;
 use super::interval::{Grain, GrainExt as _, Interval, floor, monday, plus_days, plus_months, step};
 
-/// What times are resolved against.
+/// The reference of a resolution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver<'a> {
     /// The moment of the words, on the clock of their place, or of a zone that they name.
     pub(super) now: DateTime,
-    /// The day of the words at their place: "today" is that of the speaker, whatever zone the hour is of.
+    /// The day of the utterance at its place: "today" is that of the speaker, whatever zone the hour is of.
     pub(super) day: Date,
     pub(super) zone: &'a TimeZone,
     pub(super) lean: Lean,
@@ -29,7 +29,7 @@ impl Resolver<'_> {
         self.day
     }
 
-    /// Returns the span that words name; `None` where they name none.
+    /// Returns the interval that the words name; `None` if they name none.
     pub(super) fn resolve(&self, expr: &Expr) -> Option<Interval> {
         match expr {
             Expr::Now | Expr::Soon => Interval::one(whole_second(self.now), Grain::Second),
@@ -187,7 +187,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Says whether a time names a day, so that only its hour is of another zone.
+/// Returns whether a time names a day, so that only its hour is of another zone.
 fn names_day(expr: &Expr) -> bool {
     match expr {
         Expr::Clock(_) | Expr::ClockPart { day: None, .. } | Expr::Part { day: None, .. } | Expr::Now => {

@@ -9,8 +9,8 @@ use super::expr::{Cal, Clock, Edge, Expr, Length, Named, Unit, Way};
 use super::interval::{Grain, GrainExt as _, Interval, plus, plus_days};
 use super::resolve::{Resolver, seconds_between};
 
-/// An hour up to this one that nobody gave a half of the day, on a day that was named, lies in the afternoon.
-/// Source: DECISIONS of everyday speech; meetings at 1 to 6 are in the afternoon, from 7 on nobody can tell.
+/// The last hour that counts as afternoon on a named day, when its half of the day is not stated.
+/// Source: everyday speech; meetings at 1 to 6 are in the afternoon, and from 7 on the hour is ambiguous.
 const AFTERNOON_UP_TO: i8 = 6;
 
 impl Resolver<'_> {

@@ -1,11 +1,11 @@
-//! What the members of a list share: "Monday or Tuesday next week", "the 22nd, 23rd or 31st of March".
+//! Shared parts of a list: "Monday or Tuesday next week", "the 22nd, 23rd or 31st of March".
 
 use std::rc::Rc;
 
 use super::expr::{Cal, Expr};
 use super::make_clock::attached;
 
-/// The first with what only the second says: its month, or the period it lies in.
+/// Completes the first from the second: its month, or the period it lies in.
 pub(super) fn from_later(first: &Expr, second: &Expr) -> Option<Expr> {
     match (first, second) {
         (
@@ -17,7 +17,7 @@ pub(super) fn from_later(first: &Expr, second: &Expr) -> Option<Expr> {
     }
 }
 
-/// The second with what only the first says: the period it lies in, or the day of a time.
+/// Completes the second from the first: the period it lies in, or the day of a time.
 pub(super) fn from_earlier(first: &Expr, second: &Expr) -> Option<Expr> {
     match (first, second) {
         (Expr::In { item, outer }, second) if is_weekday(item) => within(second, outer),

@@ -1,4 +1,4 @@
-//! Numbers in words: one word, tens and ones, or signs around the one for ten.
+//! Spelled-out numbers: single words, tens and ones, and characters around the one for ten.
 
 use super::pack::{Meaning, Pack};
 use super::token::folded;
@@ -7,7 +7,7 @@ use super::token::folded;
 const TEN: char = '十';
 
 impl Pack {
-    /// Returns the number that words in small letters mean.
+    /// Returns the number that words in lower case mean.
     pub(super) fn number(&self, text: &str) -> Option<i64> {
         self.one_word(text).or_else(|| self.tens_and_ones(text)).or_else(|| self.around_ten(text))
     }

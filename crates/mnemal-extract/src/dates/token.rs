@@ -1,4 +1,4 @@
-//! Words, digits and signs of a text as date forms see them.
+//! Tokens of the date forms: words, digits and signs.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// A word as packs write it: in small letters, with one kind of apostrophe, hyphen and quote.
+/// A word as packs write it: in lower case, with one kind of apostrophe, hyphen and quote.
 pub(super) fn folded(word: &str) -> Cow<'_, str> {
     if is_small(word) {
         return Cow::Borrowed(word);
@@ -44,7 +44,7 @@ pub(super) fn folded(word: &str) -> Cow<'_, str> {
     Cow::Owned(word.chars().flat_map(char::to_lowercase).map(plain).collect())
 }
 
-/// Says whether a word is as packs write it: small letters and digits, or one of their signs.
+/// Returns whether a word is as packs write it: lower case and digits, or one of their signs.
 pub(super) fn is_small(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'`')
 }
@@ -84,7 +84,7 @@ fn is_ideograph(sign: char) -> bool {
     is_sign || is_hangul(sign)
 }
 
-/// Says whether a letter is a syllable of Korean, whose words have blanks between them and endings at once behind.
+/// Returns whether a letter is a Hangul syllable; Korean words have blanks between them and endings attached.
 pub(crate) fn is_hangul(sign: char) -> bool {
     matches!(sign, '\u{ac00}'..='\u{d7a3}')
 }

@@ -1,4 +1,4 @@
-//! Places: zones by name from the rules that are built in, else by offset; nothing is read from the machine.
+//! Time zones: by name from built-in rules, else by offset; nothing is read from the machine.
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};

@@ -1,4 +1,4 @@
-//! The extractor over whole texts, and what holds for any text.
+//! The extractor on whole texts, and invariants for any text.
 
 use std::collections::BTreeMap;
 
@@ -653,7 +653,7 @@ fn words_of_others_in_a_turn_are_no_claims_and_own_words_beside_them_are() {
     check("I moved to Kiel.\n\nBest,\nNina", &["me lives_in assert Kiel"]);
 }
 
-/// Says whether a text makes a fact of a predicate and a value.
+/// Returns whether a text makes a fact of a predicate and a value.
 fn holds(text: &str, predicate: &str, value: &str) -> bool {
     extract(text).facts.iter().any(|fact| {
         fact.predicate.as_str() == predicate

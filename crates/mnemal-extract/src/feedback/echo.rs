@@ -1,4 +1,4 @@
-//! Which words of a message take up the message before.
+//! Words of a message that repeat the previous message.
 
 use std::collections::HashSet;
 

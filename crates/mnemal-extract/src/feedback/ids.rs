@@ -1,4 +1,4 @@
-//! Sets of the numbers of words.
+//! Sets of word ids.
 
 /// A set of numbers of words, which are small and dense: a bit for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,12 +16,12 @@ impl Ids {
         }
     }
 
-    /// Says whether a number is in.
+    /// Returns whether a number is in.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
     }
 
-    /// Says whether none is in.
+    /// Returns whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|bits| *bits == 0)
     }

@@ -1,4 +1,4 @@
-//! Words of one kind: weekdays, colours, foods. A user who names another word of a kind than the assistant often corrects it.
+//! Word classes: weekdays, colors, foods. A user who names another word of the same class often corrects the assistant.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::claims::kinds::KindList;
 use crate::section::Section;
 use crate::word::words;
 
-/// Words of the assistant's message that are read. Source: own choice; enough for what a correction takes up.
+/// Words of the assistant's message that are read. Source: own choice; enough for a correction's reference.
 const READ_WORDS: usize = 200;
 
 /// Kinds of words.
@@ -48,7 +48,7 @@ impl Kin {
         words(text).iter().take(READ_WORDS).fold(0, |kinds, word| kinds | self.of_word(&word.lower))
     }
 
-    /// Says whether a word that was not said before is of one of the kinds.
+    /// Returns whether a word that was not said before is of one of the kinds.
     pub(crate) fn stands_in(&self, kinds: u64, text: &str, tokens: &[Token]) -> bool {
         kinds != 0
             && tokens.iter().filter(|token| !token.is_said).any(|token| {

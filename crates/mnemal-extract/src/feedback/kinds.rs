@@ -1,27 +1,27 @@
 //! The closed kinds of feedback.
 
-/// What a user does by saying something about the assistant's work.
+/// The act of a piece of feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FeedbackAct {
-    /// Says that it is wrong or not wanted, and not what is right.
+    /// Something is wrong or unwanted, without a correction.
     Reject,
-    /// Says what is right instead.
+    /// Correction: what is right instead.
     Repair,
-    /// Says how the assistant shall act from now on.
+    /// How the assistant should act from now on.
     Directive,
-    /// Says how the user likes what the assistant makes.
+    /// A preference about the assistant's output.
     Preference,
-    /// Says the same as earlier feedback of the session; stands beside the act that it repeats.
+    /// A repetition of earlier feedback in the session, in addition to the repeated act.
     Repeat,
-    /// Says that it is right.
+    /// Praise.
     Praise,
-    /// Drops the task, or does it without the assistant.
+    /// The user drops the task, or does it without the assistant.
     GiveUp,
 }
 
 impl FeedbackAct {
-    /// Every act, in the order of their declaration.
+    /// Every act, in declaration order.
     pub const ALL: [Self; 7] = [
         Self::Reject,
         Self::Repair,
@@ -50,48 +50,48 @@ impl FeedbackAct {
         Self::ALL.into_iter().find(|act| act.as_str() == name)
     }
 
-    /// Says whether it is a correction: the assistant was wrong.
+    /// Whether it is a correction: the assistant was wrong.
     pub fn is_correction(self) -> bool {
         matches!(self, Self::Reject | Self::Repair)
     }
 }
 
-/// Which side of its target feedback is about.
+/// The aspect of the target that feedback concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Aspect {
-    /// How long.
+    /// Length.
     Length,
-    /// In which shape.
+    /// Format.
     Format,
-    /// In which manner.
+    /// Tone.
     Tone,
-    /// In which language.
+    /// Language.
     Language,
-    /// How deep.
+    /// Level of detail.
     Detail,
-    /// Pictures in the text.
+    /// Emoji.
     Emoji,
-    /// How it opens and closes, and how people are addressed.
+    /// Openings, closings and forms of address.
     Greeting,
     /// Sources and links.
     Citation,
-    /// Whether to ask first.
+    /// Asking for confirmation.
     Confirmation,
-    /// When, and in which order.
+    /// Time and order.
     Timing,
-    /// With which tool.
+    /// The tool.
     Tool,
-    /// How code is written.
+    /// Code style.
     CodeStyle,
-    /// What things are called.
+    /// Naming.
     Naming,
     /// None of these.
     Other,
 }
 
 impl Aspect {
-    /// Every aspect, in the order of their declaration.
+    /// Every aspect, in declaration order.
     pub const ALL: [Self; 14] = [
         Self::Length,
         Self::Format,
@@ -135,14 +135,14 @@ impl Aspect {
     }
 }
 
-/// How much a user is put out.
+/// The irritation of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Irritation {
-    /// Says it in passing.
+    /// In passing.
     Casual,
-    /// Pushes back.
+    /// Pushback.
     Mild,
-    /// Repeats the complaint, shouts or swears.
+    /// A repeated complaint, shouting or swearing.
     Very,
 }
 
@@ -154,7 +154,7 @@ const MILD_WEIGHT: f32 = 1.5;
 const VERY_WEIGHT: f32 = 3.0;
 
 impl Irritation {
-    /// Returns what one signal weighs; a sum of 3 from distinct messages is enough to learn from.
+    /// Returns the weight of one signal; a sum of 3 from distinct messages is enough to learn from.
     pub fn weight(self) -> f32 {
         match self {
             Self::Casual => CASUAL_WEIGHT,
@@ -173,11 +173,11 @@ impl Irritation {
     }
 }
 
-/// Whether what is said is to be done or left.
+/// The polarity of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Polarity {
-    /// To be done.
+    /// Do it.
     Do,
-    /// To be left.
+    /// Avoid it.
     DoNot,
 }

@@ -1,4 +1,4 @@
-//! How much a user is put out, by counted cues.
+//! Irritation level of a user, from counted cues.
 
 use super::Line;
 use super::kinds::{FeedbackAct, Irritation, Polarity};
@@ -9,7 +9,7 @@ use crate::word::words;
 const VERY_FROM: u8 = 3;
 /// Points of a complaint that comes again. Source: the strongest of the counted cues.
 pub(crate) const AGAIN_POINTS: u8 = 3;
-/// Points of several marks in a row. Source: the labelled exchanges, in which they alone make a correction very irritated.
+/// Points of several marks in a row. Source: the labeled exchanges, in which they alone make a correction very irritated.
 const LOUD_POINTS: u8 = 3;
 /// Words in capitals, in a row, that shout. Source: one may be an abbreviation.
 const SHOUTED_WORDS: usize = 2;
@@ -40,7 +40,7 @@ impl Cues {
 
     /// Returns the level of a rule's match; `again` are the points of a complaint that comes again.
     ///
-    /// What only families of cues show is never very irritated, so that it must come from two sessions to be learned.
+    /// Evidence from cue families alone is never very irritated, so that it must come from two sessions to be learned.
     pub(crate) fn level(self, rule: &Rule, polarity: Polarity, again: u8) -> Irritation {
         let points = self.points.saturating_add(rule.points).saturating_add(again);
         let is_complaint =
@@ -55,7 +55,7 @@ impl Cues {
     }
 }
 
-/// Says whether words in a row are in capitals.
+/// Returns whether words in a row are in capitals.
 fn shouts(text: &str) -> bool {
     let mut run = 0;
     for word in words(text) {

@@ -1,4 +1,4 @@
-//! The words that the patterns of a pack know, its word classes, and how a sentence is turned into numbers.
+//! Vocabulary of a pack's patterns, its word classes, and the mapping of a sentence to word ids.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::phrase::frequency;
 use crate::section::Section;
 use crate::word::words;
 
-/// How often numbers stand in texts, beside words. Source: own choice.
+/// Relative frequency of numbers in texts. Source: own choice.
 const NUMBERS: usize = 100;
 
 /// Words, classes and contractions of one pack.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     ids: HashMap<String, u32, Quick>,
-    /// How often each word stands in texts, by its number less those that are no words'.
+    /// How often each word is in texts, by its number less those that are no words'.
     frequencies: Vec<usize>,
     classes: Vec<Class>,
     names: HashMap<String, usize>,
@@ -41,7 +41,7 @@ impl Lexicon {
     /// Reads the tables `expand`, `edges` and `classes` of a pack.
     ///
     /// # Errors
-    /// `Invalid` for a value of another type, or a class that is used before it stands.
+    /// `Invalid` for a value of another type, or a class that is used before its definition.
     pub(crate) fn read(pack: Section<'_>) -> Result<Self> {
         let mut lexicon = Self::default();
         if let Some(section) = pack.section("expand")? {
@@ -94,7 +94,7 @@ impl Lexicon {
         next
     }
 
-    /// Returns about how often a word stands in texts, beside others, by its number.
+    /// Returns about how often a word is in texts, beside others, by its number.
     pub(crate) fn frequency(&self, id: u32) -> usize {
         let place = id.checked_sub(NUMBER + 1);
         place.and_then(|place| self.frequencies.get(place as usize)).copied().unwrap_or(NUMBERS)
@@ -119,7 +119,7 @@ impl Lexicon {
         self.spelled_out.get(word).map(Vec::as_slice)
     }
 
-    /// Says whether a word joins clauses.
+    /// Returns whether a word joins clauses.
     pub(crate) fn joins(&self, word: u32) -> bool {
         self.joins.contains(word)
     }
@@ -195,7 +195,7 @@ impl Lexicon {
         }
         let mut is_end = true;
         for token in tokens.iter_mut().rev() {
-            // What stands behind this word ends a clause, so the clause may end after it.
+            // What follows this word ends a clause, so the clause may end after it.
             let is_behind = is_end;
             token.is_end = token.is_parted
                 || self.joins.contains(token.id)
@@ -205,7 +205,7 @@ impl Lexicon {
     }
 }
 
-/// Marks the words behind which several marks stand (`!!`, `?!`, `??`), or an ellipsis.
+/// Marks the words that several marks follow (`!!`, `?!`, `??`), or an ellipsis.
 fn mark_loud(text: &str, end: usize, tokens: &mut [Token]) {
     let mut next = end;
     for token in tokens.iter_mut().rev() {

@@ -19,20 +19,20 @@ pub(crate) struct Pack {
     unless_within: Patterns<usize>,
     /// Phrases that only look like feedback; no rule may start inside one.
     idioms: Patterns<()>,
-    /// Gates of a sentence and of what stands before a match.
+    /// Gates of a sentence and of what precedes a match.
     pub(crate) gates: Patterns<Gate>,
     pub(crate) targets: Patterns<usize>,
     pub(crate) target_names: Vec<String>,
     pub(crate) aspects: Patterns<Aspect>,
     pub(crate) levels: Patterns<u8>,
     pub(crate) instead: Patterns<()>,
-    /// Verbs before what is to be taken instead, which say nothing of it.
+    /// Verbs before an alternative, which carry no content.
     pub(crate) taking: Patterns<()>,
-    /// What is said as a suggestion.
+    /// Suggestions.
     pub(crate) hedged: Patterns<()>,
-    /// What not to do, as an act that somebody is told to leave.
+    /// Forbidden acts.
     pub(crate) avoided: Patterns<()>,
-    /// What not to take, as a thing; a verb before it says what it would be taken for.
+    /// Rejected things; a verb before one states its use.
     pub(crate) displaced: Patterns<()>,
     pub(crate) verbs: Patterns<()>,
     /// Why.
@@ -40,22 +40,22 @@ pub(crate) struct Pack {
     pub(crate) negations: Patterns<()>,
     pub(crate) tags: Patterns<()>,
     pub(crate) closes_value: Patterns<()>,
-    /// How an assistant asks for a text or a story, so that the answer is none of the user's wishes.
+    /// Invitations of an assistant for a text or a story, so that the answer is no wish of the user.
     pub(crate) invites: Patterns<()>,
     /// Words that show that it is about the work of an assistant.
     evidence: Patterns<()>,
-    /// What speaks for and against each kind of feedback.
+    /// The evidence for and against each kind of feedback.
     pub(crate) score: Score,
 }
 
-/// Why a sentence, or what follows in it, is no feedback.
+/// The reason why a sentence, or its rest, is no feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Somebody else's words: nothing behind it counts.
+    /// Reported words: nothing after it counts.
     Reported,
-    /// What could be: no correction or praise behind it counts.
+    /// A hypothesis: no correction or praise after it counts.
     Hypothetical,
-    /// A text is dictated behind it: nothing there counts.
+    /// A text is dictated after it: nothing there counts.
     Dictated,
     /// It asks.
     Question,
@@ -70,13 +70,14 @@ pub(crate) struct Rule {
     /// Place in the file: the first rule of an act wins.
     pub(crate) place: usize,
     pub(crate) is_explicit: bool,
-    /// What it finds names a side of the work by itself ("prices in pounds"), so that it needs no other evidence and no weight.
+    /// Whether its match names an aspect of the work by itself ("prices in pounds"), so that it needs no other evidence and no
+    /// weight.
     pub(crate) names_work: bool,
     /// It may be any question.
     pub(crate) may_ask: bool,
     /// It may be a request with a question mark.
     pub(crate) is_polite: bool,
-    /// It holds without a message of the assistant before it.
+    /// Whether it matches without a preceding message of the assistant.
     pub(crate) stands_alone: bool,
     /// It is no correction when it answers a question of the assistant.
     pub(crate) is_no_answer: bool,
@@ -84,15 +85,15 @@ pub(crate) struct Rule {
     pub(crate) polarity: Option<Polarity>,
     /// Points that the rule itself adds to the level.
     pub(crate) points: u8,
-    /// It reads a plain statement as a contradiction: only when the message starts with it and does nothing else.
+    /// Whether it reads a plain statement as a contradiction: only when the message starts with it and does nothing else.
     pub(crate) is_weak: bool,
-    /// It has no cues: it stands for what the families of cues show together.
+    /// Whether it has no cues: it represents the combined evidence of the cue families.
     pub(crate) is_weighed: bool,
-    /// A rule without cues is taken for a sentence that shows one of these; for any if there are none.
+    /// A rule without cues applies to a sentence with one of these signals; to any if there are none.
     pub(crate) shows: Vec<String>,
     /// How much must speak for a rule without cues.
     pub(crate) least: f32,
-    /// It is said in passing, whatever the act.
+    /// Whether it is casual, whatever the act.
     pub(crate) is_casual: bool,
 }
 
@@ -174,7 +175,7 @@ impl Pack {
         })
     }
 
-    /// Says whether a sentence names what assistants make or do.
+    /// Returns whether a sentence names the output or actions of assistants.
     pub(crate) fn names_work(&self, tokens: &[Token]) -> bool {
         !self.evidence.find(tokens, &self.lexicon).is_empty()
     }

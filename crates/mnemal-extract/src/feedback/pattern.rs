@@ -6,13 +6,14 @@
 //! |---|---|
 //! | `word`, `one|other`, `{class}|word` | one word of these, or a class of words and phrases |
 //! | `#`, `_`, `Aa` | a number; any word; a word with a capital inside the sentence |
-//! | `~` | a word with content that the message before has too |
-//! | `%` | a number or a name where the message before has another |
+//! | `~` | a word with content that the previous message has too |
+//! | `%` | a number or a name where the previous message has another |
 //! | `(a b|c)` | one of several lists of steps |
 //! | `?step`, `?(a b)`, `*word` | the step or nothing; the word any number of times |
 //! | `..3`, `...3` | up to three words of the same clause; of any clause |
 //! | `^`, `$`, `,` | nothing, where a clause starts or ends, or a sign stands |
-//! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an ellipsis |
+//! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an
+//! ellipsis |
 //! | `@` | nothing; what is asked for starts here, and ends at a second one |
 
 use std::borrow::Borrow;
@@ -70,7 +71,7 @@ impl Branch {
         Self { items, first }
     }
 
-    /// Says whether it may match from a word on; without one only what starts with no word in particular does.
+    /// Returns whether it may match from a word on; without one only what starts with no word in particular does.
     fn may_start(&self, token: Option<&Token>) -> bool {
         match token {
             Some(token) => self.first.meets(sieve(token.id)),
@@ -88,7 +89,7 @@ struct Gap {
 }
 
 impl Item {
-    /// Returns the words of a step that is nothing but words.
+    /// Returns the words of a step that consists only of words.
     pub(crate) fn as_words(&self) -> Option<&[u32]> {
         match &self.node {
             Node::OneOf { words, classes }
@@ -114,7 +115,7 @@ impl<'l> Reader<'l> {
     /// Reads one line.
     ///
     /// # Errors
-    /// `Invalid` for a class that does not stand, or brackets that do not close.
+    /// `Invalid` for an unknown class, or brackets that do not close.
     pub(crate) fn read(&mut self, line: &str) -> Result<Vec<Item>> {
         let spaced = spaced(line);
         let lists = self.lists(&mut spaced.split_whitespace(), 0)?;
@@ -224,7 +225,7 @@ fn one(node: Node) -> Vec<Item> {
     vec![Item { node, is_optional: false, is_repeated: false }]
 }
 
-/// Reads what stands behind the first two points of a gap.
+/// Reads what follows the first two points of a gap.
 fn gap(number: &str) -> Result<Node> {
     let most = number.trim_start_matches('.').parse();
     let most = most.map_err(|_| Error::invalid(format!("a pack: `..{number}` is no gap")))?;
@@ -275,15 +276,15 @@ fn drawn_together(lists: Vec<Vec<Item>>, lexicon: &Lexicon) -> Node {
 /// Where a pattern matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit<T> {
-    /// What the pattern stands for.
+    /// The tag of the pattern.
     pub(crate) tag: T,
     /// Its first word.
     pub(crate) from: usize,
     /// One past its last word.
     pub(crate) to: usize,
-    /// Where what is asked for starts, if the pattern says so.
+    /// Start of the requested value, if the pattern marks it.
     pub(crate) value: Option<usize>,
-    /// Where it ends, if the pattern says so.
+    /// End of the requested value, if the pattern marks it.
     pub(crate) value_end: Option<usize>,
 }
 
@@ -373,7 +374,7 @@ impl<T: Copy> Patterns<T> {
         open
     }
 
-    /// Returns every place where a pattern matches, by place; a pattern gives its first match of each place.
+    /// Returns every place where a pattern matches, by position; a pattern gives its first match of each place.
     pub(crate) fn find(&self, tokens: &[Token], lexicon: &Lexicon) -> Vec<Hit<T>> {
         let open = self.open(tokens);
         let hits = if open.is_empty() {
@@ -517,7 +518,7 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
     false
 }
 
-/// What is still to match behind the present list.
+/// The remaining steps after the present list.
 struct Rest<'r> {
     items: &'r [Item],
     next: Option<&'r Rest<'r>>,
@@ -600,7 +601,7 @@ impl Run<'_> {
         open.into_iter().find_map(|branch| self.go(&branch.items, Some(after), at))
     }
 
-    /// A word may pass when no sign stands before it, or the gap goes over signs.
+    /// A word may pass when no sign precedes it, or the gap goes over signs.
     fn gap(&self, gap: Gap, after: &Rest<'_>, at: usize) -> Option<usize> {
         for place in at..=at + gap.most {
             if let Some(found) = self.go(after.items, after.next, place) {

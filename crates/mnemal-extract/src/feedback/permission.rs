@@ -1,4 +1,4 @@
-//! Topics on which nothing may be done without the user's leave.
+//! Topics that require the user's consent before an action.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -20,8 +20,7 @@ struct Topics {
     wishes: BTreeSet<String>,
 }
 
-/// Whether a text only tells something, so that there is nothing in it that might be done: each sentence begins with whom or what
-/// it tells of, and no word of it asks for anything.
+/// Whether a text only states something and suggests no act: each sentence begins with its subject, and no word is a request.
 #[must_use]
 pub fn only_states(text: &str) -> bool {
     let Some(topics) = topics() else { return false };
@@ -39,9 +38,9 @@ pub fn only_states(text: &str) -> bool {
     !all.is_empty() && all.into_iter().all(states)
 }
 
-/// Says whether a text touches security, credentials, money, health, law, or sending or deleting on the user's behalf.
+/// Whether a text touches security, credentials, money, health, law, or sending or deleting on the user's behalf.
 ///
-/// It is decided by words alone and errs towards `true`; nothing that a model says can clear it.
+/// Decided by words alone and errs towards `true`; no model output can clear it.
 #[must_use]
 pub fn requires_user_permission(text: &str) -> bool {
     topics().is_none_or(|topics| {

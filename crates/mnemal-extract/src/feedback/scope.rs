@@ -1,18 +1,18 @@
-//! What of a message counts as the user's own plain words.
+//! The part of a message that counts as the user's own plain words.
 
 use super::pack::{Gate, Pack, Rule};
 use super::pattern::Hit;
 use super::{Line, Turn};
 use crate::word::without_closing_marks;
 
-/// What the message before is.
+/// The kind of the preceding message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// There is none.
+    /// No message.
     Nothing,
-    /// It ends with a question, so that "no" may be its answer.
+    /// It ends with a question, so that "no" may be an answer.
     Question,
-    /// It says or does something.
+    /// It states or does something.
     Statement,
 }
 
@@ -30,9 +30,9 @@ impl Asked {
 /// The gates of one sentence.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// Nothing in it counts.
+    /// Whether nothing in it counts.
     pub(crate) is_closed: bool,
-    /// A mark of asking stands behind it.
+    /// Whether a question mark ends it.
     pub(crate) is_marked: bool,
     is_question: bool,
     gates: Vec<Hit<Gate>>,
@@ -52,17 +52,17 @@ impl Scope {
         Self { is_closed: text.starts_with(['>', '|', '{', '$']), is_marked, is_question, gates }
     }
 
-    /// Says whether it tells somebody else's words.
+    /// Returns whether it tells someone else's words.
     pub(crate) fn is_reported(&self) -> bool {
         self.gates.iter().any(|gate| gate.tag == Gate::Reported)
     }
 
-    /// Says whether it speaks of what could be.
+    /// Returns whether it is hypothetical.
     pub(crate) fn is_supposed(&self) -> bool {
         self.gates.iter().any(|gate| gate.tag == Gate::Hypothetical)
     }
 
-    /// Says whether a match of a rule counts here.
+    /// Returns whether a match of a rule counts here.
     pub(crate) fn admits(&self, rule: &Rule, hit: &Hit<usize>, asked: Asked) -> bool {
         let is_gated = self.gates.iter().any(|gate| {
             gate.from < hit.from

@@ -1,4 +1,4 @@
-//! How much speaks for and against each kind of feedback in a message: families of cues with weights.
+//! Evidence for and against each kind of feedback in a message: weighted cue families.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use super::{Line, Turn};
 use crate::section::Section;
 use crate::word::words;
 
-/// Sentences of the assistant's message that are read. Source: own choice; what was done stands first, what is asked last.
+/// Sentences of the assistant's message that are read. Source: own choice; the action is at its start, a question at its end.
 const READ_SENTENCES: usize = 3;
 /// Words of a short message. Source: own choice.
 const FEW_WORDS: usize = 4;
@@ -25,14 +25,14 @@ const SOME_WORDS: usize = 12;
 /// Words from which a message is long. Source: own choice.
 const MANY_WORDS: usize = 25;
 
-/// Words of the message before among which other spellings are sought. Source: own choice; the cost grows with both messages.
+/// Words of the previous message among which other spellings are sought. Source: own choice; the cost grows with both messages.
 const READ_WORDS: usize = 100;
 /// Letters of a word that may be spelled otherwise. Source: own choice; shorter words are near to too many others.
 const NEAR_LETTERS: usize = 5;
 /// Letters of a word in capitals that is stressed. Source: own choice; shorter ones are mostly abbreviations.
 const EMPHASISED_LETTERS: usize = 4;
 
-/// What is weighed together.
+/// A class of acts that are weighed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Rejections and repairs.
@@ -82,7 +82,7 @@ impl Class {
     }
 }
 
-/// The families of a pack and what they weigh.
+/// The cue families of a pack with their weights.
 #[derive(Debug, Default)]
 pub(crate) struct Score {
     families: Vec<Family>,
@@ -99,7 +99,7 @@ struct Family {
     is_whole: bool,
 }
 
-/// What a message shows, by name: all of it, and each of its sentences; and where the families stand.
+/// The signals of a message, by name: of all of it, and of each of its sentences; and the positions of the families.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     whole: BTreeSet<String>,
@@ -121,7 +121,7 @@ impl Shown {
         self.whole.extend(Class::of(rule.act).map(|class| format!("rules.{}{weak}", class.as_str())));
     }
 
-    /// Says whether a sentence shows one of some names.
+    /// Returns whether a sentence shows one of some names.
     pub(crate) fn shows_any(&self, line: usize, names: &[String]) -> bool {
         self.lines.get(line).is_some_and(|shown| names.iter().any(|name| shown.contains(name)))
     }
@@ -162,12 +162,12 @@ impl Score {
         Ok(score)
     }
 
-    /// Says whether the pack weighs anything.
+    /// Returns whether the pack weighs anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 
-    /// Returns what a message and the one before it show, apart from the rules.
+    /// Returns the signals of a message and the previous one, except those of the rules.
     pub(crate) fn shown(&self, lexicon: &Lexicon, turn: Turn<'_>, lines: &[Line], scopes: &[Scope]) -> Shown {
         let mut shown = Shown { lines: vec![BTreeSet::new(); lines.len()], ..Shown::default() };
         let kinds = self.kin.of_text(turn.assistant.unwrap_or_default());
@@ -207,14 +207,14 @@ impl Score {
         }
     }
 
-    /// Returns what speaks for a class less what speaks against it; none for a class without weights.
+    /// Returns the net evidence for a class; none for a class without weights.
     pub(crate) fn of(&self, class: Class, shown: &Shown) -> Option<f32> {
         let weights = self.weights.get(&class)?;
         let names: BTreeSet<&str> = shown.names().flatten().collect();
         Some(sum(weights, names) + weights.get("start").copied().unwrap_or_default())
     }
 
-    /// Returns the same for each sentence alone; none for a class without weights.
+    /// Returns the same for each sentence; none for a class without weights.
     pub(crate) fn by_sentence(&self, class: Class, shown: &Shown) -> Vec<f32> {
         let Some(weights) = self.weights.get(&class) else { return Vec::new() };
         let start = weights.get("start").copied().unwrap_or_default();
@@ -228,7 +228,7 @@ impl Score {
         most.map_or(0, |(line, _)| line)
     }
 
-    /// Returns the first and last word of what speaks for a class in a sentence.
+    /// Returns the first and last word of the evidence for a class in a sentence.
     pub(crate) fn told_by(&self, class: Class, shown: &Shown, line: usize) -> (usize, usize) {
         let weights = self.weights.get(&class);
         let weight = |tag: usize| weights?.get(&self.families.get(tag)?.name).copied();
@@ -245,7 +245,7 @@ fn sum(weights: &HashMap<String, f32>, names: BTreeSet<&str>) -> f32 {
     names.into_iter().filter_map(|name| weights.get(name)).sum()
 }
 
-/// Returns what the form of a sentence shows.
+/// Returns the formal signals of a sentence.
 fn shape_of_line(line: &Line, scope: &Scope) -> Vec<&'static str> {
     let tokens = &line.tokens;
     let count = tokens.len();
@@ -269,7 +269,7 @@ fn shape_of_line(line: &Line, scope: &Scope) -> Vec<&'static str> {
     facts.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
 }
 
-/// Returns what the form of a message shows.
+/// Returns the formal signals of a message.
 fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
     let tokens = || lines.iter().flat_map(|line| &line.tokens);
     let count = tokens().count();
@@ -291,7 +291,7 @@ fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
     facts.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
 }
 
-/// Says whether a word stands in capitals that does not in the message before.
+/// Returns whether a word is in capitals, and not so in the previous message.
 fn emphasises(turn: Turn<'_>) -> bool {
     let is_loud = |word: &str| {
         word.chars().filter(|c| c.is_alphabetic()).count() >= EMPHASISED_LETTERS
@@ -304,7 +304,7 @@ fn emphasises(turn: Turn<'_>) -> bool {
     loud.any(|word| !said.contains(word))
 }
 
-/// Says whether a word is spelled a little otherwise than one of the message before.
+/// Returns whether a word is spelled a little otherwise than one of the previous message.
 fn respells(turn: Turn<'_>) -> bool {
     let said = words(turn.assistant.unwrap_or_default());
     let said: Vec<&str> = said.iter().map(|word| &*word.lower).take(READ_WORDS).collect();
@@ -313,7 +313,7 @@ fn respells(turn: Turn<'_>) -> bool {
     new.any(|word| said.iter().any(|other| is_near(word, other)))
 }
 
-/// Says whether two long words differ in the middle and nowhere else.
+/// Returns whether two long words differ in the middle and nowhere else.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let shorter = one.len().min(other.len());

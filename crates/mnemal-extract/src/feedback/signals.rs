@@ -1,4 +1,4 @@
-//! What the weights of a pack are fitted to: the signals of messages, and the examples of the rules.
+//! Training data of a pack's weights: the signals of messages, and the examples of the rules.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::{Message, PACKS, Turn, is_dictation, pack_of};
 use crate::authorship::OwnWords;
 use crate::section::{PackFile, Section};
 
-/// Returns the names of what a message shows, to which a pack gives weights.
+/// Returns the names of the signals in a message, to which a pack gives weights.
 ///
 /// They are families of cues (`defect.fails`), rules that match (`en.reject.wrong`), classes of which a rule counts by
 /// itself (`rules.correction`) and facts of form (`shape.few`, `line.echo`).
-/// A message that only gives words the assistant asked for shows nothing.
-/// The names are those of the packs: they change when rules do, and are stored nowhere.
+/// A message that only answers the assistant's question has no signals. The names are those of the packs: they change with the
+/// rules, and are not stored.
 #[must_use]
 pub fn feedback_signals(turn: Turn<'_>) -> BTreeSet<String> {
     let Some(pack) = pack_of(turn).filter(|pack| !is_dictation(pack, turn)) else {
@@ -24,16 +24,16 @@ pub fn feedback_signals(turn: Turn<'_>) -> BTreeSet<String> {
     shown.names().flatten().map(str::to_owned).collect()
 }
 
-/// An exchange that a rule of a pack must find or leave.
+/// An example or counter-example of a rule in a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedbackExample {
     /// The rule.
     pub rule: String,
-    /// What the rule finds.
+    /// The expected act.
     pub act: FeedbackAct,
-    /// The rule must leave it; another rule may find it.
+    /// Whether it is a counter-example; another rule may match it.
     pub is_counter: bool,
-    /// The message of the assistant, if the rule is shown with one.
+    /// The preceding message of the assistant, if any.
     pub assistant: Option<String>,
     /// The user's own words.
     pub user: OwnWords<'static>,
@@ -47,7 +47,7 @@ impl FeedbackExample {
     }
 }
 
-/// Returns the examples and the counter-examples of the rules of a language, in the order of its pack.
+/// Returns the examples and counter-examples of the rules of a language, in the order of its pack.
 ///
 /// # Errors
 /// `Invalid` for a language without a pack.

@@ -1,4 +1,4 @@
-//! Subjects of feedback: target, aspect, and the words that say what is wanted.
+//! Subjects of feedback: target, aspect, and the words that state the request.
 
 use mnemal_text::{Analyzer, Language};
 
@@ -12,7 +12,7 @@ pub(crate) const WHOLE_ANSWER: &str = "answer";
 /// Bytes of a value. Source: own choice; longer values are cut at a word.
 const LONGEST_VALUE: usize = 200;
 
-/// What is said of the target.
+/// The value of the target.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) value: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Said {
     pub(crate) polarity: Polarity,
 }
 
-/// Returns the name of the target that stands nearest to the match.
+/// Returns the name of the target closest to the match.
 pub(crate) fn target(pack: &Pack, tokens: &[Token], hit: &Hit<usize>) -> String {
     let mut named = pack.targets.find(tokens, &pack.lexicon);
     named.sort_by_key(|target| (target.to <= hit.from, target.from.abs_diff(hit.from), target.tag));
@@ -36,8 +36,8 @@ pub(crate) fn aspect(pack: &Pack, tokens: &[Token]) -> Aspect {
     named.iter().map(|hit| hit.tag).min().unwrap_or(Aspect::Other)
 }
 
-/// Returns what is wanted: the words from the mark of the pattern, or behind the match, to the end of the clause; what not to do,
-/// what to do instead, and why, from anywhere in the sentence.
+/// Returns the request: the words from the mark of the pattern, or after the match, to the end of the clause; the forbidden
+/// act, the alternative, and the reason, from anywhere in the sentence.
 pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) -> Said {
     let from = hit.value.unwrap_or(hit.from);
     let closes = pack.closes_value.find(tokens, &pack.lexicon);
@@ -70,7 +70,7 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
     }
 }
 
-/// Returns where the act begins that the sentence forbids: at its verb; it goes on to the end of the clause.
+/// Returns the start of the forbidden act: its verb; it extends to the end of the clause.
 fn forbidden(pack: &Pack, tokens: &[Token]) -> Option<usize> {
     pack.avoided.find(tokens, &pack.lexicon).iter().find_map(|hit| hit.value)
 }
@@ -87,7 +87,7 @@ fn done_instead(text: &str, tokens: &[Token], forbidden: usize) -> Option<usize>
     (forbidden + 1..tokens.len()).filter(begins).find(|at| stem(*at).as_ref() == Some(&verb))
 }
 
-/// Returns what is to be done instead from a place on, without a verb that only says to take it.
+/// Returns the alternative from a position on, without a verb that only means to take it.
 fn taken(pack: &Pack, text: &str, tokens: &[Token], from: usize, closes: &[Hit<()>]) -> Option<String> {
     let taking = pack.taking.find(tokens, &pack.lexicon);
     let end = end_of_value(tokens, from, closes);
@@ -101,7 +101,7 @@ fn taken(pack: &Pack, text: &str, tokens: &[Token], from: usize, closes: &[Hit<(
     }
 }
 
-/// Returns what the wanted thing stands in place of, with the verb of the wanted one.
+/// Returns the replaced thing, with the verb of the wanted one.
 fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> Option<String> {
     let displaced = pack.displaced.find(tokens, &pack.lexicon);
     let (at, from) = displaced.iter().find_map(|hit| Some((hit.from, hit.value?)))?;

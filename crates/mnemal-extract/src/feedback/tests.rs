@@ -93,7 +93,7 @@ fn lines_that_lack_a_word_match_nowhere() {
     assert!(found > 300, "{found}");
 }
 
-/// Says whether a message alone teaches how the assistant shall work.
+/// Returns whether a message alone teaches how the assistant shall work.
 fn orders(text: &str) -> bool {
     let own = OwnWords::of_text(text);
     let found = feedback(Turn { user: &own, assistant: None, earlier: &[] });
@@ -150,7 +150,7 @@ fn a_task_is_no_directive_for_all_that_comes() {
     }
 }
 
-/// Says whether an answer to a message teaches how the assistant shall work.
+/// Returns whether an answer to a message teaches how the assistant shall work.
 fn directs(assistant: &str, text: &str) -> bool {
     let own = OwnWords::of_text(text);
     let found = feedback(Turn { user: &own, assistant: Some(assistant), earlier: &[] });

@@ -1,4 +1,4 @@
-//! The words of one sentence as numbers, with the signs between them: what patterns are matched against.
+//! Token ids of one sentence with the signs between them: the input of the patterns.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ pub(crate) struct Token {
     pub(crate) id: u32,
     /// Its bytes in the text.
     pub(crate) span: Range<usize>,
-    /// A sign that parts clauses stands before it, or the sentence starts with it.
+    /// A sign that parts clauses precedes it, or the sentence starts with it.
     pub(crate) is_parted: bool,
     /// A clause may start here: after a sign, a joining word, or fillers at the start of a clause.
     pub(crate) is_start: bool,
     /// A clause may end before it.
     pub(crate) is_end: bool,
-    /// More than one mark of shouting or asking stands behind it.
+    /// More than one mark of shouting or asking follows it.
     pub(crate) is_loud: bool,
-    /// An ellipsis stands behind it.
+    /// An ellipsis follows it.
     pub(crate) is_trailing: bool,
     /// It starts with a capital and does not start the sentence.
     pub(crate) is_capital: bool,
-    /// It is a word with content that the message before has too.
+    /// It is a word with content that the previous message has too.
     pub(crate) is_said: bool,
-    /// It is a number or a name, and the message before has others of its kind but not this one.
+    /// It is a number or a name, and the previous message has others of its kind but not this one.
     pub(crate) is_rival: bool,
 }
 
@@ -51,7 +51,7 @@ impl Token {
     }
 }
 
-/// Says whether the text between two words parts clauses.
+/// Returns whether the text between two words parts clauses.
 pub(crate) fn parts_clauses(between: &str) -> bool {
     if matches!(between, "." | ":" | ",") {
         return false;
@@ -59,7 +59,7 @@ pub(crate) fn parts_clauses(between: &str) -> bool {
     between.contains(" - ") || between.chars().any(|c| !(is_light(c) || c.is_whitespace() && c != '\n'))
 }
 
-/// Signs that stand inside a clause.
+/// Signs that are inside a clause.
 fn is_light(c: char) -> bool {
     matches!(
         c,
@@ -84,7 +84,7 @@ fn is_light(c: char) -> bool {
     )
 }
 
-/// Says whether a script is written without spaces, so that each of its characters is a word of its own.
+/// Returns whether a script is written without spaces, so that each of its characters is a word of its own.
 pub(crate) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }

@@ -1,4 +1,4 @@
-//! The gates of a language as data: cues with their reach, and the words by which questions and orders are known.
+//! Gate data of a language: cues with their scope, and the words that mark questions and orders.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::word::{Word, start};
 pub(crate) enum Reach {
     /// To the end of its clause, through complements and coordination.
     Clause,
-    /// The same, and back to the start of its clause: a cue that stands behind what it denies.
+    /// The same, and back to the start of its clause: a cue after the denied words.
     Around,
     /// To a word like "but", or the end of the sentence.
     Sentence,
@@ -26,7 +26,7 @@ pub(crate) enum Reach {
     OthersClause,
     /// To a word like "but", or the end of the sentence, unless the speaker is the subject of the cue.
     Others,
-    /// To a word like "but", a comma with a subject behind it, or the end of the sentence.
+    /// To a word like "but", a comma followed by a subject, or the end of the sentence.
     Splice,
     /// From the start of the sentence to the cue, which takes it back.
     Before,
@@ -34,7 +34,7 @@ pub(crate) enum Reach {
     Whole,
 }
 
-/// How far a cue reaches by the key of a gate's table under which it stands.
+/// The reach of a cue, by its key in a gate's table.
 const REACHES: [(&str, Reach); 8] = [
     ("splice", Reach::Splice),
     ("before", Reach::Before),
@@ -46,12 +46,12 @@ const REACHES: [(&str, Reach); 8] = [
     ("whole", Reach::Whole),
 ];
 
-/// Words of a sentence that takes back another. Source: own choice; a longer one has something else to say.
+/// Most words of a sentence that retracts another. Source: own choice; a longer one has its own content.
 const LONGEST_RETRACTION: usize = 3;
-/// Words of a sentence that says of the turn before that it was a joke. Source: own choice, "that was just a joke".
+/// Most words of a sentence that declares the previous turn a joke. Source: own choice, "that was just a joke".
 const LONGEST_JEST: usize = 5;
 
-/// Words between quotation marks from which on they are somebody's, where the pack does not say. Source: own choice.
+/// Fewest quoted words that count as someone's statement, unless the pack sets it. Source: own choice.
 const QUOTATION_WORDS: usize = 3;
 
 /// A list of words.
@@ -62,17 +62,17 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Says whether a word is in the list.
+    /// Returns whether a word is in the list.
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.sieve.meets(Sieve::of(start(word))) && self.all.contains(word)
     }
 
-    /// Says whether a word of a text is in the list.
+    /// Returns whether a word of a text is in the list.
     pub(crate) fn holds(&self, word: &Word<'_>) -> bool {
         self.sieve.meets(word.sieve()) && self.all.contains(&*word.lower)
     }
 
-    /// Says whether there is no word in it.
+    /// Returns whether there is no word in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -126,33 +126,33 @@ pub(crate) struct GatePack {
     pub(crate) terminators: Phrases<()>,
     pub(crate) asides: Phrases<()>,
     pub(crate) reasons: Phrases<()>,
-    /// What begins behind an end and is not ended.
+    /// Words after an ending that begin something new.
     pub(crate) begins: Phrases<()>,
     pub(crate) connectors: Words,
     pub(crate) subjects: Words,
     pub(crate) question: QuestionWords,
     pub(crate) imperative: ImperativeWords,
-    /// Words between quotation marks from which on they are somebody's words.
+    /// Fewest quoted words that count as someone's statement.
     pub(crate) quotation_words: usize,
-    /// Words before a colon behind which somebody else's words stand: "patient wrote: I …".
+    /// Words before a colon that introduce someone else's words: "patient wrote: I …".
     pub(crate) before_colon: Words,
     /// Subjects whose own words are no report.
     pub(crate) own_words: Words,
-    /// Subjects with which somebody who was named goes on: "she".
+    /// Subjects that refer back to a named person: "she".
     pub(crate) others: Words,
-    /// Of whom a report may speak that says nothing of the speaker: "you".
+    /// Addressees of a report that says nothing about the speaker: "you".
     pub(crate) addressed: Words,
-    /// Words between which and a verb nobody stands who says it: "also tell them".
+    /// Words before a verb without a subject, as in an order: "also tell them".
     pub(crate) before_order: Words,
     /// Short sentences that take back the sentence before: "Just kidding."
     pub(crate) retracts: Phrases<()>,
-    /// Short sentences that say of what was said before, in the turn before too, that it was a joke: "April fool!"
+    /// Short sentences that declare an earlier statement a joke, also in the previous turn: "April fool!"
     pub(crate) jests: Phrases<()>,
-    /// What is said of a text that stands before it: "that is from a museum".
+    /// Remarks on a preceding text: "that is from a museum".
     pub(crate) of_text: Phrases<()>,
-    /// What begins a game or a story that goes on behind the sentence.
+    /// Openers of a game or a story that continues after the sentence.
     pub(crate) frames: Phrases<()>,
-    /// Every gate stands that claims need.
+    /// Whether every gate that claims need is defined.
     pub(crate) is_complete: bool,
     /// Words that by themselves tell the language of a short sentence.
     pub(crate) telling: Words,
@@ -170,9 +170,9 @@ pub(crate) struct QuestionWords {
     pub(crate) lead: Words,
     pub(crate) openers: Words,
     pub(crate) endings: Words,
-    /// Questions for what was said before: "is that right".
+    /// Tag questions about an earlier statement: "is that right".
     pub(crate) tails: Phrases<()>,
-    /// Phrases that ask wherever they stand.
+    /// Phrases that ask in any position.
     pub(crate) phrases: Phrases<()>,
 }
 
@@ -239,25 +239,25 @@ impl GatePack {
         })
     }
 
-    /// Says whether a sentence takes back the one before, or says that it is nobody's own.
+    /// Returns whether a sentence retracts the one before, or disowns it.
     pub(crate) fn takes_back(&self, words: &[Word<'_>]) -> bool {
         words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(words) || self.jests.stand_in(words))
             || self.of_text.stand_in(words)
     }
 
-    /// Says whether a short sentence says that what was said before was a joke, and neither asks nor denies it.
+    /// Returns whether a short sentence declares an earlier statement a joke, and neither asks nor denies it.
     pub(crate) fn is_jest(&self, sentence: &str) -> bool {
         self.may_be_jest(sentence)
             && !Reading::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
     }
 
-    /// Says whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
+    /// Returns whether a sentence is short and has the words of [`is_jest`](Self::is_jest).
     pub(crate) fn may_be_jest(&self, sentence: &str) -> bool {
         let is_short = sentence.split_whitespace().nth(LONGEST_JEST).is_none();
         is_short && self.jests.stand_in(&self.forms.words(sentence))
     }
 
-    /// Says whether words begin a game or a story that goes on behind them.
+    /// Returns whether words open a game or a story that continues after them.
     pub(crate) fn frames(&self, words: &[Word<'_>]) -> bool {
         self.frames.stand_in(words)
     }
@@ -271,7 +271,7 @@ impl GatePack {
         masked
     }
 
-    /// Says whether words deny something, phrases that only look so left out.
+    /// Returns whether words deny something, phrases that only look so left out.
     pub(crate) fn denies(&self, text: &[Word<'_>]) -> bool {
         let masked = self.masked(text);
         let mut denies = false;

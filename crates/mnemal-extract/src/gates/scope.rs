@@ -1,4 +1,4 @@
-//! Where the cues of gates stand in a sentence, and how far each reaches.
+//! Positions and scopes of gate cues in a sentence.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(crate) struct Mark {
     pub(crate) gate: Gates,
     /// The words that set it; empty where a sign or a shape does.
     pub(crate) cue: Range<usize>,
-    /// The words that it holds for.
+    /// The words in its scope.
     pub(crate) scope: Range<usize>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Mark {
 const INVERSION_REACH: usize = 4;
 /// Words between a verb and its subject: "I have always". Source: own choice.
 const SUBJECT_REACH: usize = 3;
-/// Words of what somebody plays between stars: `*waves*`. Source: own choice; a longer text is stressed.
+/// Most words of a role-played action between asterisks: `*waves*`. Source: own choice; a longer text is emphasis.
 const LONGEST_ACT: usize = 6;
 /// Words of a tag such as "¿no?" or "¿no crees?". Source: own choice.
 const LONGEST_TAG: usize = 2;
@@ -91,12 +91,13 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
     });
 }
 
-/// Says whether a subject stands in the clause before a word.
+/// Returns whether a subject is in the clause before a word.
 fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
 }
 
-/// Says whether the speaker is the subject of the verb at a word, or nobody is: "I always thought", "also tell them".
+/// Returns whether the speaker is the subject of the verb at a word, or there is no subject: "I always thought", "also tell
+/// them".
 fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
     let leads = |word: &Word<'_>| pack.before_order.holds(word);
@@ -115,7 +116,7 @@ fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
     false
 }
 
-/// "Patient wrote: I …": behind a colon stand the words of whoever was named before it.
+/// "Patient wrote: I …": the words after a colon belong to the person named before it.
 fn framed(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     for at in 1..reading.words.len() {
         if !reading.is_behind_colon(at) {
@@ -139,7 +140,7 @@ fn is_any(word: Option<&Word<'_>>, of: &Words) -> bool {
     word.is_some_and(|word| of.holds(word))
 }
 
-/// A question mark holds for the clause that asks; without one that looks so, for the sentence.
+/// A question mark applies to the asking clause; if none is recognized, to the sentence.
 fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     let words = &reading.words;
     let all = words.len();
@@ -177,7 +178,7 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     }
 }
 
-/// A question begins at its `¿`; one of a word or two ("¿verdad?") asks for all that stands before.
+/// A question begins at its `¿`; one of a word or two ("¿verdad?") asks for all that precedes.
 fn opened_question(reading: &Reading<'_>) -> Option<usize> {
     let mark = reading.text.find('¿')?;
     let first = reading.words.iter().position(|word| word.span.start > mark)?;
@@ -188,7 +189,7 @@ fn skip(words: &[Word<'_>], at: usize, lead: &Words) -> usize {
     at + words.iter().skip(at).take_while(|word| lead.holds(word)).count()
 }
 
-/// Says whether the words from `at` on have the shape of a question.
+/// Returns whether the words from `at` on have the shape of a question.
 #[expect(clippy::fn_params_excessive_bools, reason = "whether the sentence has its mark")]
 fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool {
     let q = &pack.question;
@@ -211,12 +212,12 @@ fn asks(words: &[Word<'_>], at: usize, pack: &GatePack, is_marked: bool) -> bool
         || is_any(words.get(at + 2), &q.inverted) && is_subject(words.get(after_not(at + 3)))
 }
 
-/// "…, is that right?" asks for what was said before.
+/// "…, is that right?" asks about the preceding statement.
 fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
     pack.question.tails.stand_at(words, skip(words, at, &pack.question.lead))
 }
 
-/// "…, who has a shop": a word that asks and a verb behind a comma tell of what stands before.
+/// "…, who has a shop": a question word and a verb after a comma form a relative clause.
 fn is_relative(reading: &Reading<'_>, at: usize, pack: &GatePack) -> bool {
     let is_asking = is_any(reading.words.get(at), &pack.question.words);
     let is_turned = is_any(reading.words.get(at + 2), &pack.question.subjects);
@@ -264,7 +265,7 @@ fn is_order(words: &[Word<'_>], from: usize, pack: &GatePack) -> bool {
     is_any(words.get(verb), &order.verbs) && !is_subject && !asks(words, from, pack, false)
 }
 
-/// Returns the bytes of somebody's words: several words between quotation marks that look like no title.
+/// Returns the byte range of quoted speech: several words between quotation marks that look like no title.
 fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
     let mut found = single_quotations(sentence, least);
     // A quotation that a sentence before opened.
@@ -300,7 +301,7 @@ fn quotations(sentence: &str, least: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Says whether words are a sentence and no title: it ends like one, or most words have no capital; "I" and numbers have
+/// Returns whether words are a sentence and no title: it ends like one, or most words have no capital; "I" and numbers have
 /// none.
 fn is_speech(said: &str, least: usize) -> bool {
     let words = said.split_whitespace().count();
@@ -340,7 +341,7 @@ fn signs(text: &str) -> usize {
     text.chars().filter(|c| is_sign(*c)).count()
 }
 
-/// `*waves*`: single stars around a phrase in small letters, at the start or the end.
+/// `*waves*`: single stars around a phrase in lower case, at the start or the end.
 fn plays_a_role(sentence: &str) -> bool {
     let text = sentence.trim();
     let is_act = |act: &str| {

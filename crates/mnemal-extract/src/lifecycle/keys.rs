@@ -1,4 +1,4 @@
-//! A quick look at a text for words without which no rule of any language finds anything in it.
+//! Prefilter: words without which no rule of any language can match.
 
 use std::collections::HashMap;
 
@@ -39,12 +39,12 @@ impl Packs {
     #[cfg(test)]
     pub(super) const ALL: Self = Self(u16::MAX);
 
-    /// Says whether none may.
+    /// Returns whether none may.
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Says whether the pack at a place may.
+    /// Returns whether the pack at a place may.
     pub(super) fn has(self, place: usize) -> bool {
         place >= MOST_PACKS || self.0 >> place & 1 == 1
     }

@@ -16,7 +16,7 @@ use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::{Token, stands_alone};
 use crate::section::{PackFile, Section};
 
-/// Words that name what ends, at most. Source: own choice; what is longer is a story and no name of a thing.
+/// Most words that name a target. Source: own choice; a longer phrase is a story and no name.
 const MOST_WORDS: usize = 6;
 /// Words of a sentence among which something is named that ends, at most. Source: own choice, as for names.
 const MOST_AMONG: usize = 16;
@@ -29,27 +29,27 @@ pub(crate) struct Pack {
     rules: Vec<Rule>,
     cues: Patterns<usize>,
     unless: Patterns<usize>,
-    /// What makes a sentence end nothing, wherever it stands.
+    /// Phrases that prevent an ending anywhere in the sentence.
     closes: Patterns<()>,
-    /// Where the name of what ends is over.
+    /// Words that end the name of a target.
     closes_words: Patterns<()>,
-    /// Words of time, which name nothing where a whole sentence names what ends.
+    /// Words of time, which name no target.
     times: Patterns<()>,
-    /// Words of wishing, liking and bearing, which say how and not what a statement is about.
+    /// Words of wishing, liking and suffering, which do not name the subject of a statement.
     framing: Patterns<()>,
     /// Words between two things of which each is meant: "the cello and the flute".
     joins: Patterns<()>,
-    /// How a clause begins that tells what is so even where the sentence asks.
+    /// Openers of a clause that asserts something although the sentence asks.
     presupposes: Patterns<()>,
-    /// Words are written together behind an apostrophe, as in French.
+    /// Whether words are joined at an apostrophe, as in French.
     elides: bool,
-    /// Times of day and words for eating, which do not tell what is allowed again from what was not.
+    /// Times of day and words for eating, which do not distinguish allowed from forbidden things.
     neutral: HashSet<String>,
     /// Words that name nothing.
     empty: HashSet<String>,
-    /// Words that stand at the end of others, before which these name a thing: the cats of a "Katzenallergie".
+    /// Words that are at the end of others, before which these name a thing: the cats of a "Katzenallergie".
     heads: Vec<String>,
-    /// Endings of words that say whose a thing is: what is somebody else's ends no fact of the user.
+    /// Possessive endings of words: an ending of someone else's thing ends no fact of the user.
     owners: Vec<String>,
     /// Words before which such an ending is a short verb: "the ankle's as good as new".
     behind_verbs: Patterns<()>,
@@ -68,20 +68,20 @@ struct Rule {
     id: RuleId,
     scope: EndingScope,
     side: EndedSide,
-    /// What ends stands within the match, before the words that end it.
+    /// Whether the target is within the match, before the ending words.
     is_front: bool,
     has_rest: bool,
-    /// What ends must be a name.
+    /// Whether the target must be a name.
     is_name: bool,
-    /// What ends need not be named: "I was laid off" ends the job.
+    /// Whether the target may be unnamed: "I was laid off" ends the job.
     is_bare: bool,
-    /// What ends is named somewhere in the sentence.
+    /// Whether the target is named anywhere in the sentence.
     is_among: bool,
-    /// What ends is named in the sentence before: "Remember the bassoon? That's over."
+    /// Whether the target is named in the previous sentence: "Remember the bassoon? That's over."
     is_before: bool,
-    /// What ends belongs to somebody in a role, or is who is in it.
+    /// Endings of a relation's belongings, or of the relation itself.
     is_of_role: bool,
-    /// What ends where the words name nothing, each for itself: "I'm well again" ends a flu and a cough.
+    /// Targets of an unnamed ending: "I'm well again" ends a flu and a cough.
     things: Vec<String>,
     #[cfg(test)]
     examples: Vec<String>,
@@ -211,7 +211,8 @@ impl Pack {
         keys.add(place, &self.forms, &self.lexicon);
     }
 
-    /// Returns what a sentence ends; each scope and side once. What it takes up by "that" may be named in the one before.
+    /// Returns the endings of a sentence; each scope and side once. A target referred to by "that" may be named in the previous
+    /// sentence.
     pub(crate) fn endings(&self, text: &str, of: Range<usize>, before: Option<Range<usize>>) -> Vec<Ending> {
         let asks = is_question(text.get(of.clone()).unwrap_or_default());
         let spaced = self.spaced(text);
@@ -248,7 +249,7 @@ impl Pack {
         found
     }
 
-    /// Returns an ending of what stands in a word before its head.
+    /// Returns an ending for the words before a head.
     fn before_head(&self, ending: &Ending) -> Option<Ending> {
         let words: Vec<String> = ending.words.iter().map(|word| self.without_head(word).to_owned()).collect();
         // What one bears again is no illness alone.
@@ -256,7 +257,7 @@ impl Pack {
         (words != ending.words).then(|| Ending { scope, words, ..ending.clone() })
     }
 
-    /// Returns what stands in a word before its head, or the word.
+    /// Returns the words before a head, or the word itself.
     fn without_head<'w>(&self, word: &'w str) -> &'w str {
         let mut before = self.heads.iter().filter_map(|head| word.strip_suffix(head.as_str()));
         before.find(|before| !before.is_empty()).unwrap_or(word)
@@ -317,7 +318,7 @@ impl Pack {
         })
     }
 
-    /// Returns what a sentence that asks tells first: "Now that I've left Corvane, can you help me?".
+    /// Returns the assertion at the start of a question: "Now that I've left Corvane, can you help me?".
     fn presupposed(&self, text: &str, of: Range<usize>) -> Option<Range<usize>> {
         let tokens = self.lexicon.tokens(text, of.clone());
         let begins = self.presupposes.find(&tokens, &self.lexicon).iter().any(|hit| hit.from == 0);
@@ -340,7 +341,7 @@ impl Pack {
         named.iter().enumerate().any(is_owner)
     }
 
-    /// Says whether a sentence has words of an ending, or such as rule one out: it is of this language then.
+    /// Returns whether a sentence has words of an ending, or such as rule one out: it is of this language then.
     pub(crate) fn is_known(&self, text: &str, of: Range<usize>) -> bool {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, of);
@@ -348,7 +349,7 @@ impl Pack {
             || !self.cues.find(&tokens, &self.lexicon).is_empty()
     }
 
-    /// Returns where the name of what ends is over that begins at a word: with the clause.
+    /// Returns the end of the target's name that begins at a word: that of the clause.
     fn end(&self, tokens: &[Token], from: usize) -> usize {
         let closed = self.closes_words.find(tokens, &self.lexicon);
         let is_over = |at: &usize| {
@@ -367,7 +368,7 @@ impl Pack {
         }
     }
 
-    /// Returns how long a sentence says that something holds, with the words that say so; the first kind of the pack wins.
+    /// Returns how long a sentence's statement holds, with the words that state it; the first kind of the pack wins.
     pub(crate) fn holds(&self, sentence: &str) -> Option<(Holds, Span)> {
         let spaced = self.spaced(sentence);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -420,7 +421,7 @@ impl Pack {
         clauses
     }
 
-    /// Says whether a clause speaks of nothing but the form of an answer.
+    /// Returns whether a clause concerns only the form of an answer.
     fn is_of_form(
         &self,
         text: &str,
@@ -435,7 +436,7 @@ impl Pack {
         })
     }
 
-    /// Says whether a text denies or forbids.
+    /// Returns whether a text denies or forbids.
     pub(crate) fn denies(&self, text: &str) -> bool {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -461,12 +462,12 @@ fn bytes(tokens: &[Token], from: usize, to: usize) -> Option<Span> {
     Some(Span { start: u32::try_from(first.span.start).ok()?, end: u32::try_from(last.span.end).ok()? })
 }
 
-/// Says whether a sentence asks.
+/// Returns whether a sentence asks.
 fn is_question(sentence: &str) -> bool {
     crate::word::without_closing_marks(sentence.trim()).ends_with(['?', '？'])
 }
 
-/// Says whether a name may start with a sign: a capital, or one of a script without capitals.
+/// Returns whether a name may start with a sign: a capital, or one of a script without capitals.
 fn is_name_start(sign: char) -> bool {
     sign.is_uppercase() || stands_alone(sign)
 }

@@ -1,4 +1,4 @@
-//! What ends and how long wishes hold, in every language.
+//! Endings and durations, in every language.
 
 use super::*;
 

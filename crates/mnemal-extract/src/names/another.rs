@@ -1,10 +1,10 @@
-//! Whether a text says that this is another one of that name: "another Anna", "a different town called Paris".
+//! Homonyms: texts that say it is another one of that name: "another Anna", "a different town called Paris".
 
 use mnemal_core::EntityKind;
 
 /// Bytes in front of a name that are looked at. Source: own choice; seven long words.
 const BEFORE: usize = 96;
-/// What says it directly before a name, or before "friend named".
+/// Words for a homonym directly before a name, or before "friend named".
 /// Source: own list, of the languages in which claims are read.
 const ANOTHER: &[&str] = &[
     "another",
@@ -39,7 +39,7 @@ const ANOTHER: &[&str] = &[
     "еще один",
     "еще одна",
 ];
-/// What stands between a noun and a name.
+/// Words between a noun and a name.
 const CALLED: &[&str] = &[
     "named",
     "called",
@@ -54,7 +54,7 @@ const CALLED: &[&str] = &[
     "di nome",
     "по имени",
 ];
-/// Most words of what is called so: "another old colleague named".
+/// Most words of the noun phrase: "another old colleague named".
 const NOUN: usize = 2;
 
 /// Whether the words before a name say that it means another bearer. Of things that are made more than once they do not:

@@ -1,4 +1,4 @@
-//! What the words before and behind a run say about its kind.
+//! Evidence for a name's kind from the neighboring words.
 
 use mnemal_core::EntityKind;
 
@@ -116,7 +116,7 @@ fn is_saint_at(reading: &Reading<'_>, run: &Run) -> bool {
         && reading.token(run.words.start).is_some_and(|token| matches!(token.key(), "st" | "saint"))
 }
 
-/// "a house in Brodmere is dear": what stands behind a preposition of place does nothing itself.
+/// "a house in Brodmere is dear": the object of a preposition of place is no agent.
 pub(crate) fn is_object_of_place(reading: &Reading<'_>, run: &Run) -> bool {
     let last = run.words.end.checked_sub(1).and_then(|last| reading.token(last));
     let is_joined = reading.token(run.words.start).is_some_and(|token| token.gap == Gap::Space);
@@ -125,7 +125,7 @@ pub(crate) fn is_object_of_place(reading: &Reading<'_>, run: &Run) -> bool {
     is_joined && is_place && last.is_some_and(|last| !last.is_possessive)
 }
 
-/// "she is a Bergener", "an ABC meeting": somebody from there, or of that belief, or a short form, and no name.
+/// "she is a Bergener", "an ABC meeting": a member of a place or belief, or an abbreviation, and no name.
 fn is_inhabitant(reading: &Reading<'_>, run: &Run) -> bool {
     let before = reading.before(run.words.start);
     let is_one = before.is_some_and(|before| matches!(before.lower.as_ref(), "a" | "an"));
@@ -137,7 +137,7 @@ fn is_inhabitant(reading: &Reading<'_>, run: &Run) -> bool {
     is_one && ends && run.words.len() == 1 && !run.listed.has(Known::NAMED)
 }
 
-/// Words behind which a place, a body or a tool stands, and a person seldom. Source: own choice.
+/// Words that usually precede a place, an organization or a tool, and rarely a person. Source: own choice.
 const PLACE_PREPOSITIONS: [&str; 12] = [
     "in",
     "at",
@@ -153,7 +153,7 @@ const PLACE_PREPOSITIONS: [&str; 12] = [
     "throughout",
 ];
 
-/// The place behind which cues are looked for: "the", "our" and "my" do not count.
+/// The position after which cues are searched: "the", "our" and "my" are skipped.
 fn without_determiner(reading: &Reading<'_>, at: usize) -> usize {
     let Some(before) =
         at.checked_sub(1).filter(|_| reading.token(at).is_some_and(|token| token.gap == Gap::Space))

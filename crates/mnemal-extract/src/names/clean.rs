@@ -1,12 +1,12 @@
-//! The one intake of names: whatever found a name, it is cleaned here.
+//! Name normalization, the single intake for names from every source.
 
 use crate::names::token::POSSESSIVES;
 
-/// The longest name, in characters. Source: EXTRACTION 4.5.
+/// The longest name, in characters. Source: own choice.
 const LONGEST: usize = 80;
 
-/// Cleans a name: control and format characters go, white space becomes single spaces, and signs around it as well as
-/// a possessive ending fall off. `None` for what holds no letter and no digit, or is longer than 80 characters.
+/// Normalizes a name: control and format characters are removed, white space becomes single spaces, and surrounding signs and a
+/// possessive ending are removed. `None` without a letter or digit, or for more than 80 characters.
 ///
 /// ```
 /// assert_eq!(mnemal_extract::clean_name(" Anna\u{200b}  Weber's, ").as_deref(), Some("Anna Weber"));

@@ -1,4 +1,4 @@
-//! Parts of a text that are no sentences: fenced code, logs, tables of signs.
+//! Non-prose parts of a text: fenced code, logs, tables.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ fn is_code(line: &str) -> bool {
     signs * 8 >= bare.len() && signs >= 4 || bare.ends_with([';', '{']) && signs >= 3 && spaces < 12
 }
 
-/// Single backquotes: what is between them is code unless it is one plain word.
+/// Text between single backquotes is code unless it is one plain word.
 fn inline(line: &str, start: usize, ranges: &mut Vec<Range<usize>>) {
     let mut opened = None;
     for (at, _) in line.match_indices('`') {

@@ -1,4 +1,4 @@
-//! What a run of words names, weighed from lists, its own shape and the words beside it.
+//! Classification of a name from lists, its own shape and the neighboring words.
 //!
 //! The numbers here and in `shape`, `beside` and `role` are halves of a point. Source of each: own choice, by hand on the
 //! development halves of the gold sets (`cargo xtask bench extraction` measures them); only their order of size matters.
@@ -13,7 +13,7 @@ use crate::names::shape::{is_people, shape};
 use crate::names::token::{Gap, Shape};
 use crate::names::weights::{LISTED, Weights};
 
-/// What speaks for a run being a name.
+/// Evidence that a run is a name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Evidence {
     /// From lists and shape.
@@ -76,7 +76,7 @@ fn own(reading: &Reading<'_>, run: &Run) -> Weights {
     own
 }
 
-/// Adds what the lists say; a word of everyday language counts half, or two thirds if its capital is meant.
+/// Adds the evidence of the lists; an everyday word counts half, or two thirds if its capital is deliberate.
 fn listed(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let is_ordinary = is_ordinary(reading, run);
     let is_meant = is_ordinary && is_plain_capital(reading, run);
@@ -100,10 +100,10 @@ fn listed(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     }
 }
 
-/// Words whose capital says little: a month, a verb, a title, a brand of things. Source: own choice.
+/// Words whose capital is weak evidence: a month, a verb, a title, a brand of things. Source: own choice.
 const AMBIGUOUS: [&str; 4] = ["may", "will", "queen", "diamond"];
 
-/// A capital within a sentence of small letters, which nobody writes without a reason.
+/// A capital within a lower-case sentence, which is always deliberate.
 fn is_plain_capital(reading: &Reading<'_>, run: &Run) -> bool {
     let at = run.words.start;
     let is_capital = reading.token(at).is_some_and(|token| {
@@ -141,7 +141,7 @@ pub(crate) fn is_ordinary(reading: &Reading<'_>, run: &Run) -> bool {
     })
 }
 
-/// Small letters speak against a name; where there are none but small letters, less so.
+/// Lower-case letters are evidence against a name; less so in a text without capitals.
 fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let is_usual = reading.case(run.words.start) != Case::None;
     if is_ordinary(reading, run) {
@@ -167,11 +167,11 @@ fn lower(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     own.add(EntityKind::Product, if is_person { rest } else { 0 });
 }
 
-/// What a number counts that is no version: "go 10 times". Source: own choice.
+/// Words for counted things after a number that is no version: "go 10 times". Source: own choice.
 const COUNTED: [&str; 11] =
     ["times", "minutes", "hours", "days", "years", "pm", "am", "weeks", "months", "people", "of"];
 
-/// "fedora 41", "go 1.22": a number behind a tool in small letters is its version.
+/// "fedora 41", "go 1.22": a number after a lower-case tool is its version.
 fn version(reading: &Reading<'_>, run: &Run) -> i32 {
     let Some(next) = reading.token(run.words.end) else { return 0 };
     let ends = reading

@@ -1,4 +1,4 @@
-//! The names that the space knows, found again in a text.
+//! Gazetteer match: names that the space knows, found again in a text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(crate) struct Found {
     pub(crate) kind: EntityKind,
 }
 
-/// A shorter name counts only as it is written. Source: RB-74.
+/// Shortest name that matches in any case; a shorter name must match exactly. Source: RockBot's mention matching (RB-74).
 const SHORT: usize = 3;
 /// The longest name that is searched for in a script without spaces, in characters. Source: own choice.
 const LONGEST_UNSPACED: usize = 16;

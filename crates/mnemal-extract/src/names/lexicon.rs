@@ -1,4 +1,4 @@
-//! The lists of names and words, as one table: what a word is known to be.
+//! Name and word lists as one lookup table.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(crate) struct Phrase {
     pub(crate) keeps_ending: bool,
 }
 
-/// What words are known to be.
+/// The classes of words.
 ///
 /// The lists hold more than 100,000 lines, of which a text needs few. So the lines are only told apart by the two
 /// letters they begin with, and the table of two letters is made when the first word that begins with them is looked up.
@@ -144,7 +144,7 @@ impl Lexicon {
         self.table(word).and_then(|table| table.words.get(word)).copied().unwrap_or_default()
     }
 
-    /// Returns what a word in small letters without accents is known to be.
+    /// Returns the classes of a word in lower case without accents.
     pub(crate) fn of(&self, word: &str) -> Known {
         self.entry(word).without(Known::BEGINS)
     }
@@ -167,7 +167,7 @@ impl Lexicon {
         begun.and_then(|begun| begun.get(second)).map_or(&[], Vec::as_slice)
     }
 
-    /// Says whether one of the words is no word of everyday language, so that their name may stand in small letters.
+    /// Returns whether one of the words is no word of everyday language, so that their name may be in lower case.
     pub(crate) fn is_rare(&self, first: &str, rest: &[String]) -> bool {
         !self.is_ordinary(first) || rest.iter().any(|word| !self.is_ordinary(word))
     }
@@ -180,7 +180,7 @@ impl Lexicon {
         self.listed(word).has(Known::ORDINARY)
     }
 
-    /// Says whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
+    /// Returns whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
     fn is_inflected(&self, word: &str) -> bool {
         if word.len() < 4 || !word.is_ascii() {
             return false;
@@ -207,7 +207,7 @@ impl Lexicon {
 const SHELVES: usize = 26 * 26 + 1;
 const OTHERS: usize = SHELVES - 1;
 
-/// Returns the shelf of a word in small letters without accents.
+/// Returns the shelf of a word in lower case without accents.
 fn place_of(word: &str) -> usize {
     match word.as_bytes() {
         [a @ b'a'..=b'z', b @ b'a'..=b'z', ..] => usize::from(a - b'a') * 26 + usize::from(b - b'a'),
@@ -282,10 +282,10 @@ impl Table {
     }
 }
 
-/// A longer name in capitals is one in small letters too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
+/// A longer name in capitals is one in lower case too, in bytes. Source: own choice; "NVIDIA" is no word, "WHO" is.
 const LONGEST_SHOUTED: usize = 5;
 
-/// Endings of English words with what stands there in the bare form. Source: the rules of English spelling.
+/// Endings of English words with what is there in the bare form. Source: the rules of English spelling.
 const ENDINGS: [(&str, &[&str]); 10] = [
     ("ies", &["y"]),
     ("es", &["", "e"]),

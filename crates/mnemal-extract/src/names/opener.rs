@@ -1,4 +1,4 @@
-//! Words with which sentences of other languages begin, and which are no names there: "Está lloviendo", "Demain".
+//! Sentence openers of other languages that are capitalized but not names: "Está lloviendo", "Demain".
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ pub(crate) struct Openers {
 }
 
 impl Openers {
-    /// Says whether a word with a capital stands there because a sentence begins with it. A word of plain letters may be a
+    /// Returns whether a word with a capital is there because a sentence begins with it. A word of plain letters may be a
     /// name in an English text: "Sera called".
     pub(crate) fn has(&self, text: &str, token: &Token<'_>) -> bool {
         token.is_initial
@@ -25,7 +25,7 @@ impl Openers {
     }
 }
 
-/// The words, as they are written, in small letters.
+/// The words, as they are written, in lower case.
 fn words() -> &'static HashSet<&'static str, Quick> {
     static WORDS: OnceLock<HashSet<&'static str, Quick>> = OnceLock::new();
     WORDS.get_or_init(|| include_str!("../../packs/names/openers.txt").lines().collect())

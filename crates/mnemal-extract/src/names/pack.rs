@@ -1,4 +1,4 @@
-//! What the words of a language say about the names beside them, read from `packs/<language>/names.toml`.
+//! Context words for names by language, read from `packs/<language>/names.toml`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -105,7 +105,7 @@ impl Words {
         Ok(())
     }
 
-    /// Returns what the language says of a word.
+    /// Returns the language's data of a word.
     pub(crate) fn of(&self, word: &str) -> Known {
         let known = self.known.get(word).copied();
         // "heifers" are what a heifer is.

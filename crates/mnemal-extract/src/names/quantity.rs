@@ -39,7 +39,7 @@ pub(crate) fn quantities(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// A number begins where no letter, digit, full stop or hyphen stands before it.
+/// A number begins where no letter, digit, full stop or hyphen precedes it.
 fn is_start(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     before.is_none_or(|c| {

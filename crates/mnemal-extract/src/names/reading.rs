@@ -1,4 +1,4 @@
-//! A text on the way to its names.
+//! Working state of the name search over one text.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use crate::names::token::Token;
 pub(crate) struct Reading<'t> {
     pub(crate) text: &'t str,
     pub(crate) tokens: Vec<Token<'t>>,
-    /// What lists and language know of each word.
+    /// The classes of each word, from lists and language.
     pub(crate) known: Vec<Known>,
     /// Words with which listed names of several words begin.
     pub(crate) begins: Vec<bool>,
     /// Words that belong to something else: identifiers, known names, code.
     pub(crate) is_taken: Vec<bool>,
-    /// Words of sentences that use capitals as everybody does.
+    /// Words of sentences with ordinary capitalization.
     pub(crate) has_case: Vec<Case>,
 }
 
 /// How a sentence uses capitals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// Names are capitalised, and little else.
+    /// Names are capitalized, and little else.
     Usual,
     /// There is no capital.
     None,
-    /// Capitals say nothing: shouted, or not English.
+    /// Whether capitals are no evidence: all caps, or not English.
     Useless,
 }
 

@@ -1,4 +1,4 @@
-//! What a run is to somebody: titles, relatives, trades and animals before it or behind it.
+//! Roles of a name: titles, relatives, trades and animals before or after it.
 
 use mnemal_core::EntityKind;
 
@@ -8,7 +8,7 @@ use crate::names::set::Known;
 use crate::names::token::{Gap, Shape, Token};
 use crate::names::weights::{ROLE, Weights};
 
-/// What an animal before a name says: "our dog". Source: own choice; more than a list, a role and a cue together.
+/// Evidence of an animal before a name: "our dog". Source: own choice; more than a list, a role and a cue together.
 const PET: i32 = 14;
 
 /// Titles, relatives and animals before (or, behind a comma, after) a name.
@@ -55,7 +55,7 @@ fn is_family(run: &Run, token: &Token<'_>) -> bool {
         && !run.listed.has(Known::NAMED.with(Known::ORDINARY).with(Known::NATIONALITY))
 }
 
-/// So many words before "named him" an animal is looked for. Source: own choice, a long sentence.
+/// Words before "named him" among which an animal is searched. Source: own choice, a long sentence.
 const PET_REACH: usize = 20;
 
 /// "our terrier barks, so we named him Brusk".
@@ -71,7 +71,7 @@ fn named_pet(reading: &Reading<'_>, last: usize, before: &mut Weights) {
     }
 }
 
-/// "a colleague called", "my dog is", "a cat by the name of": somebody some words before the name.
+/// "a colleague called", "my dog is", "a cat by the name of": a role some words before the name.
 fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     let (start, word) = (run.words.start, reading.before(run.words.start));
     let is_capital = reading.token(start).is_some_and(|token| token.shape.is_capital());
@@ -95,7 +95,7 @@ fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     }
 }
 
-/// "our gardener", "my physicist": who does something, by the ending of the word, and is somebody's.
+/// "our gardener", "my physicist": an agent noun by its ending, with a possessive.
 fn is_worker(reading: &Reading<'_>, at: usize) -> bool {
     let owner = reading.before(at);
     let is_own =
@@ -121,7 +121,7 @@ const THINGS: [&str; 16] = [
     "folder", "order", "letter", "paper", "summer", "dinner",
 ];
 
-/// "Rex is our dog", "Anna, my sister": what a name is said to be right behind it.
+/// "Rex is our dog", "Anna, my sister": a role right after a name.
 pub(crate) fn described(reading: &Reading<'_>, run: &Run, found: &mut Weights) {
     let end = run.words.end;
     let Some(first) = reading.token(end) else { return };
@@ -147,7 +147,7 @@ pub(crate) fn described(reading: &Reading<'_>, run: &Run, found: &mut Weights) {
     }
 }
 
-/// "our dog, Rex": a comma stands for "called" after "my", "our" and "a".
+/// "our dog, Rex": a comma means "called" after "my", "our" and "a".
 fn follows_my(reading: &Reading<'_>, at: usize) -> bool {
     (1..=3).any(|back| {
         at.checked_sub(back).and_then(|at| reading.token(at)).is_some_and(|token| {

@@ -1,4 +1,4 @@
-//! Runs of words that could be one name.
+//! Candidate runs of words for one name.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::names::token::{Gap, Shape};
 pub(crate) struct Run {
     /// Places in the list of words.
     pub(crate) words: Range<usize>,
-    /// What the lists know the whole run to be.
+    /// The classes of the whole run.
     pub(crate) listed: Known,
     /// The lists hold all of its words as one name, or the one word it has.
     pub(crate) is_phrase: bool,
-    /// It is written in small letters.
+    /// It is written in lower case.
     pub(crate) is_lower: bool,
     /// A possessive ending is a part of it.
     pub(crate) keeps_ending: bool,
@@ -31,7 +31,7 @@ impl Run {
 }
 
 impl Reading<'_> {
-    /// Returns every run of the text, by place.
+    /// Returns every run of the text, by position.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
         let mut at = 0;
@@ -94,7 +94,7 @@ impl Reading<'_> {
         })
     }
 
-    /// A word in small letters that the lists know.
+    /// A word in lower case that the lists know.
     fn lower_at(&self, at: usize) -> Option<Run> {
         let known = self.known(at);
         let token = self.token(at)?;
@@ -111,17 +111,17 @@ impl Reading<'_> {
         })
     }
 
-    /// "the dana": what an article stands before in small letters is no person.
+    /// "the dana": a lower-case word after an article is no person.
     fn follows_article(&self, at: usize) -> bool {
         self.before(at).is_some_and(|before| matches!(before.lower.as_ref(), "the" | "a" | "an"))
     }
 
-    /// "our hens go home": an everyday word behind a role is no name.
+    /// "our hens go home": an everyday word after a role is no name.
     fn follows_role(&self, at: usize) -> bool {
         at.checked_sub(1).is_some_and(|before| self.known(before).has(Known::KIN.with(Known::ANIMAL)))
     }
 
-    /// "my sister", "our dog", "named" stand before a word that no list knows.
+    /// "my sister", "our dog", "named" precede a word that no list knows.
     fn follows_naming(&self, at: usize) -> bool {
         let Some(before) =
             at.checked_sub(1).filter(|_| self.token(at).is_some_and(|token| token.gap == Gap::Space))
@@ -161,7 +161,7 @@ impl Reading<'_> {
         end.max(start + 1)
     }
 
-    /// Says whether what follows a listed name makes a longer name of it.
+    /// Returns whether the words after a listed name make it longer.
     fn goes_on(&self, phrase: &Run, end: usize) -> bool {
         let last = self.known(end - 1);
         let is_head = last.has(Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD));
@@ -169,7 +169,7 @@ impl Reading<'_> {
         is_head || is_model
     }
 
-    /// Weekdays, months and the like stand in a name only as a given name behind another: "Anna May".
+    /// Weekdays, months and the like are part of a name only as a given name after another: "Anna May".
     fn splits(&self, at: usize, start: usize) -> bool {
         let known = self.known(at);
         if known.has(Known::REJECT) {
@@ -204,7 +204,7 @@ impl Reading<'_> {
         end
     }
 
-    /// "Trader Joe's Market", "Domino's Pizza": a head noun goes on behind a possessive.
+    /// "Trader Joe's Market", "Domino's Pizza": a head noun continues after a possessive.
     fn keeps_possessive(&self, end: usize) -> bool {
         self.is_capital(end)
             && self
@@ -219,7 +219,7 @@ impl Reading<'_> {
             && token.shape.is_capital()
     }
 
-    /// A short number behind a name of things: "Pixel 8", "Model 3".
+    /// A short number after a product name: "Pixel 8", "Model 3".
     fn is_model_number(&self, at: usize) -> bool {
         let before = self.known(at - 1);
         let is_short =

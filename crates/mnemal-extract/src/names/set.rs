@@ -1,6 +1,6 @@
-//! What a word is known to be, as a set of flags.
+//! Word classes as a set of flags.
 
-/// What a word is known to be; a set.
+/// The classes of a word, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known(u32);
 
@@ -33,7 +33,7 @@ impl Known {
     pub(crate) const EVENT_HEAD: Self = Self(1 << 19);
     pub(crate) const LOCATION_FIRST: Self = Self(1 << 20);
     pub(crate) const ORGANIZATION_FIRST: Self = Self(1 << 21);
-    /// Names of several words begin with it; kept apart from what a word is known to be.
+    /// Whether multi-word names begin with it; stored separately from its classes.
     pub(crate) const BEGINS: Self = Self(1 << 22);
     /// Any of the lists of names.
     pub(crate) const NAMED: Self = Self(0b111_1101);

@@ -1,4 +1,4 @@
-//! What the capitals, the number and the single words of a run say about its kind.
+//! Evidence for a name's kind from capitals, digits and single words.
 
 use mnemal_core::EntityKind;
 
@@ -56,7 +56,7 @@ pub(crate) fn shape(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     }
 }
 
-/// Two or three capitals behind an article or "at", or joined by "&", name a body rather than a person.
+/// Two or three capitals after an article or "at", or joined by "&", name an organization rather than a person.
 fn is_body(reading: &Reading<'_>, run: &Run) -> bool {
     let before = reading.before(run.words.start);
     before.is_some_and(|before| {
@@ -81,7 +81,7 @@ pub(crate) fn is_people(reading: &Reading<'_>, run: &Run) -> bool {
     })
 }
 
-/// Two or three words that no list knows, capitalised and without a particle, are a person's name most often.
+/// Two or three words that no list knows, capitalized and without a particle, are a person's name most often.
 fn is_full_name(reading: &Reading<'_>, run: &Run) -> bool {
     (2..=3).contains(&run.words.len())
         && run.words.clone().all(|at| {
@@ -98,7 +98,7 @@ fn is_code(lower: &str, shape: Shape, written: Option<&str>) -> bool {
     starts_small || has_digit && shape == Shape::Shout
 }
 
-/// What the single words of a longer run say.
+/// Evidence of the single words in a longer run.
 fn members(reading: &Reading<'_>, run: &Run, own: &mut Weights) {
     let (first, last) = (reading.known(run.words.start), reading.known(run.words.end - 1));
     let is_surname = last.has(Known::SURNAME) || !last.has(Known::ORDINARY.with(Known::NAMED));

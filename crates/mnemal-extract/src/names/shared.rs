@@ -1,4 +1,4 @@
-//! Names of one text speak for each other: the same name is of one kind, and so are names in a row.
+//! Kind agreement within a text: equal names share a kind, and so do names in a row.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::names::weights::{ENOUGH, Weights};
 /// So much must speak for a single word that no list knows. Source: own choice, measured on the tuning set.
 const UNLISTED: i32 = 6;
 
-/// What a name in a row gives to its neighbour, in halves of a point. Source: own choice.
+/// Evidence passed to a neighbor in a row of names, in halves of a point. Source: own choice.
 const ROW: i32 = 3;
 
-/// Returns the kind of each run, or `None` for what is no name.
+/// Returns the kind of each run, or `None` if it is no name.
 pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence]) -> Vec<Option<EntityKind>> {
     let mut weights: Vec<Weights> = evidence.iter().map(Evidence::total).collect();
     rows(reading, runs, &mut weights);
@@ -26,7 +26,7 @@ pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence])
     for (run, (weight, evidence)) in runs.iter().zip(weights.iter().zip(evidence)) {
         if let Some(token) = reading.token(run.words.start) {
             let of_first = of_name.entry(token.key()).or_default();
-            // Lists count once, what stands beside the name counts each time.
+            // Lists count once, what is beside the name counts each time.
             if of_first.best().1 < weight.best().1 {
                 *of_first = *weight;
             } else {
@@ -52,7 +52,7 @@ pub(crate) fn settle(reading: &Reading<'_>, runs: &[Run], evidence: &[Evidence])
         .collect()
 }
 
-/// Where one tool is named for certain, an everyday word in small letters that names a tool is more likely meant so.
+/// Where one tool is named for certain, an everyday word in lower case that names a tool is more likely meant so.
 fn tools(runs: &[Run], weights: &mut [Weights]) {
     let is_plain = |run: &Run| !run.listed.has(Known::ORDINARY.with(Known::FIRST).with(Known::PLACE));
     let sure = runs.iter().zip(weights.iter()).filter(|(run, weight)| {
@@ -71,7 +71,7 @@ fn tools(runs: &[Run], weights: &mut [Weights]) {
     }
 }
 
-/// "Lyon, Nice and Brno": what one is, the others are likely to be.
+/// "Lyon, Nice and Brno": members of a row tend to share a kind.
 fn rows(reading: &Reading<'_>, runs: &[Run], weights: &mut [Weights]) {
     let before = weights.to_vec();
     for (at, pair) in runs.windows(2).enumerate() {

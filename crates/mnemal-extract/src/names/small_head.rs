@@ -1,4 +1,4 @@
-//! Bodies and events whose later words are small: "Ellerby library", "Ondry brass band".
+//! Organizations and events with lower-case heads: "Ellerby library", "Ondry brass band".
 
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ const SMALL_HEADS: [&str; 51] = [
     "carnival",
 ];
 
-/// Small words that stand between such a name and its head: "Ebbw brass band". Source: own choice.
+/// Small words that are between such a name and its head: "Ebbw brass band". Source: own choice.
 const SMALL_MIDDLES: [&str; 44] = [
     "brass",
     "male",
@@ -111,7 +111,7 @@ const SMALL_MIDDLES: [&str; 44] = [
 ];
 
 impl Reading<'_> {
-    /// A listed place with a small head behind it: "New Quay library".
+    /// A listed place followed by a lower-case head: "New Quay library".
     pub(crate) fn with_small_head(&self, run: Run) -> Run {
         let is_place = run.listed.has(Known::PLACE) && !run.is_lower && !run.keeps_ending;
         match self.small_head(&run.words).filter(|_| is_place) {
@@ -181,7 +181,7 @@ impl Reading<'_> {
 /// Capitals before the small words. Source: own choice, as long as names of places are.
 const MOST_CAPITALS: usize = 4;
 
-/// Small words behind the capitals: two middles and a head, "Ondry male voice choir". Source: own choice.
+/// Lower-case words after the capitals: two middles and a head, "Ondry male voice choir". Source: own choice.
 const MOST_SMALL: usize = 3;
 
 fn is_head(token: &Token<'_>) -> bool {

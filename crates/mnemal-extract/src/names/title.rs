@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The longest title, in characters. Source: own choice, eight long words.
 const LONGEST: usize = 120;
 
-/// Returns what is quoted, without its marks, by place.
+/// Returns the quotations, without their marks, by position.
 pub(crate) fn quoted(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (open, close) in

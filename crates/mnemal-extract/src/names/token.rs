@@ -1,4 +1,4 @@
-//! Words of a text as the search for names needs them: with their capitals, and with what stands before them.
+//! Tokens of the name search, with capitals and what precedes each word.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use mnemal_text::fold;
 pub(crate) struct Token<'t> {
     /// Bytes of the text, without a possessive ending.
     pub(crate) span: Range<usize>,
-    /// In small letters, with `'` for every apostrophe, without a possessive ending.
+    /// In lower case, with `'` for every apostrophe, without a possessive ending.
     pub(crate) lower: Cow<'t, str>,
     /// Without accents, where that differs from `lower`.
     folded: Option<String>,
     pub(crate) shape: Shape,
-    /// What stands between the word before and this one.
+    /// The separator before this word.
     pub(crate) gap: Gap,
     /// A sentence, a line or a quotation begins here.
     pub(crate) is_initial: bool,
@@ -45,7 +45,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Says whether the word has a capital that a name could have.
+    /// Returns whether the word has a capital that a name could have.
     pub(crate) fn is_capital(self) -> bool {
         matches!(self, Self::Capital | Self::Shout | Self::Mixed)
     }
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// What stands between two words.
+/// The separator between two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// Spaces only.
@@ -168,7 +168,7 @@ fn word_end(text: &str, start: usize) -> usize {
     trim_marks(text, start, end)
 }
 
-/// Returns where most words end: letters and digits of ASCII before a sign that goes on with no word.
+/// Returns the end of most words: ASCII letters and digits before a sign that continues no word.
 fn plain_end(rest: &[u8]) -> Option<usize> {
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let is_over = |b: &u8| b.is_ascii() && !matches!(b, b'\'' | b'-' | b'&' | b'.' | b'+' | b'#' | b'_');
@@ -263,7 +263,7 @@ fn token(text: &str, span: Range<usize>, gap: Gap) -> Token<'_> {
     }
 }
 
-/// Endings for what belongs to somebody.
+/// Possessive endings.
 pub(crate) const POSSESSIVES: [&str; 4] = ["'s", "’s", "'S", "’S"];
 
 fn without_possessive(word: &str) -> &str {
@@ -274,7 +274,7 @@ fn without_possessive(word: &str) -> &str {
     bare.filter(|bare| !bare.is_empty()).unwrap_or(word)
 }
 
-/// In small letters, with `'` for every apostrophe.
+/// In lower case, with `'` for every apostrophe.
 pub(crate) fn lower(word: &str) -> Cow<'_, str> {
     if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(word);

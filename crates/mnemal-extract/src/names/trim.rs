@@ -1,4 +1,4 @@
-//! Cuts a run of capitals to what belongs to the name.
+//! Trimming of a capitalized run to the name itself.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::names::set::Known;
 use crate::names::token::{Gap, Shape};
 
 impl Reading<'_> {
-    /// Cuts what does not belong to a name off both ends.
+    /// Trims both ends of a run to the name.
     pub(crate) fn trimmed(&self, words: Range<usize>, runs: &mut Vec<Run>) {
         let mut words = words;
         let is_title = self.begins_title(&words);
@@ -119,7 +119,7 @@ impl Reading<'_> {
                 && !self.ends_with_head(words)
     }
 
-    /// "Airflow DAG", "Kafka UI", "Godot 4": what stands behind a tool in capitals or digits is no part of its name.
+    /// "Airflow DAG", "Kafka UI", "Godot 4": capitals or digits after a tool are no part of its name.
     fn cut_after_tool(&self, words: &mut Range<usize>) {
         let second = words.start + 1;
         if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT.with(Known::ORGANIZATION)) {
@@ -136,7 +136,7 @@ impl Reading<'_> {
         words.end -= usize::from(is_place || is_plain && !known.has(Known::NAMED.without(Known::FIRST)));
     }
 
-    /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, if nothing that belongs to somebody stands behind it.
+    /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, unless a possession follows.
     fn is_shop(&self, words: &Range<usize>) -> bool {
         let before = self.before(words.start);
         let is_at = before.is_some_and(|before| {
@@ -158,7 +158,7 @@ impl Reading<'_> {
             && (words.len() > 1 || !known.has(Known::FIRST))
     }
 
-    /// "St Anselm's", without a thing of the saint behind it.
+    /// "St Anselm's", without a following possession.
     fn is_saint(&self, words: &Range<usize>) -> bool {
         let is_first = self
             .token(words.start)
@@ -167,7 +167,7 @@ impl Reading<'_> {
     }
 }
 
-/// Words behind "at Hobb's", as nothing of Hobb's can begin with them. Source: own choice.
+/// Words after "at Hobb's" that no possession begins with. Source: own choice.
 const BEHIND_SHOPS: [&str; 18] = [
     "and", "in", "on", "at", "for", "since", "every", "last", "before", "after", "with", "to", "from",
     "when", "or", "but", "as", "this",

@@ -15,13 +15,13 @@ pub(crate) const KINDS: [EntityKind; 7] = [
     EntityKind::Animal,
 ];
 
-/// So much must speak for a name. Source: own choice, the best balance on the development half of the gold set.
+/// Lowest evidence for a name. Source: own choice, the best balance on the development half of the gold set.
 pub(crate) const ENOUGH: i32 = 4;
 
-/// What a role before a name says: "my sister", "Dr". Source: own choice; more than any list.
+/// Evidence of a role before a name: "my sister", "Dr". Source: own choice; more than any list.
 pub(crate) const ROLE: i32 = 9;
 
-/// What the lists say. Source: own choice, on the development halves of the gold sets; see `kind`.
+/// Evidence of the lists. Source: own choice, on the development halves of the gold sets; see `kind`.
 pub(crate) const LISTED: [(Known, EntityKind, i32); 6] = [
     (Known::PLACE, EntityKind::Location, 8),
     (Known::ORGANIZATION, EntityKind::Organization, 7),
@@ -66,7 +66,7 @@ impl Weights {
         }
     }
 
-    /// What a list knows is seldom something else, whatever stands beside it.
+    /// A listed word is rarely something else, whatever its neighbors.
     pub(crate) fn halve_unlisted(&mut self, listed: Known) {
         for (known, kind, _) in LISTED {
             for (place, of) in self.0.iter_mut().zip(KINDS) {
@@ -88,7 +88,7 @@ impl Weights {
         self.0.iter().zip(KINDS).find(|(_, of)| *of == kind).map_or(0, |(weight, _)| *weight)
     }
 
-    /// Returns the kind for which most speaks, the first of equals.
+    /// Returns the kind with the most evidence, the first of equals.
     pub(crate) fn best(&self) -> (EntityKind, i32) {
         let mut best = (EntityKind::Person, i32::MIN);
         for (kind, weight) in KINDS.into_iter().zip(self.0) {

@@ -1,14 +1,14 @@
 //! A name for a secret, a separator, and a value that is no word: `DB_PASSWORD=…`, "my password is …".
 //!
-//! This rule has no token format to rely on, so it asks most of the value.
-//! What it cannot tell from a word or from program code stays in the text.
+//! This rule has no token format to rely on, so it is strict about the value. A value that looks like a word or program code
+//! stays in the text.
 
 use std::ops::Range;
 
 use super::check;
 use super::view::BLANK;
 
-/// Words that name a secret, in small letters; the longer name comes before its part.
+/// Words that name a secret, in lower case; the longer name comes before its part.
 pub(crate) const NAMES: [&str; 36] = [
     "password",
     "passwd",
@@ -51,7 +51,7 @@ pub(crate) const NAMES: [&str; 36] = [
 /// The names, of those above, whose value people make up.
 const CHOSEN_BY_PEOPLE: usize = 15;
 
-/// What may follow the word inside a longer name: `SECRET_KEY`, `token-prod`.
+/// Suffixes after the word inside a longer name: `SECRET_KEY`, `token-prod`.
 const SUFFIXES: [&str; 22] = [
     "",
     "key",
@@ -117,10 +117,10 @@ const TECHNICAL: [&str; 30] = [
 /// How a stored hash of a password begins.
 const HASHES: [&str; 7] = ["$2a$", "$2b$", "$2y$", "$argon2", "pbkdf2", "sha256:", "sha512:"];
 
-/// Source: own choice; a longer value is a document and no secret that somebody typed.
+/// Source: own choice; a longer value is a document and not a typed secret.
 const LONGEST: usize = 512;
 
-/// How the name and the value stand to each other.
+/// The connection between name and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     /// `=`, `:`, `=>`, `>` or an option of a command.
@@ -160,7 +160,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// Says whether the name that contains `at` begins with `--`.
+/// Returns whether the name that contains `at` begins with `--`.
 fn is_option(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let name = before.len() - before.trim_end_matches(is_name).len();
@@ -195,7 +195,7 @@ fn link(text: &str, from: usize, name: &Range<usize>) -> Option<(Link, usize)> {
     (is_quote || is_option(text, name.start)).then_some((Link::Sign, spaced))
 }
 
-/// Reads the value: what stands in quotes, or the run up to a space or a sign that ends it.
+/// Reads the value: the quoted text, or the run up to a space or a terminating sign.
 fn operand(text: &str, from: usize, link: Link) -> Option<(Range<usize>, bool)> {
     let start = skip(text, from, 6, |c| matches!(c, ' ' | '\t' | '*'));
     let prefixed = skip(text, start, 1, |c| matches!(c, 'b' | 'r' | 'f' | 'u'));
@@ -318,7 +318,7 @@ fn is_random_letters(value: &str) -> bool {
     value.len() >= 16 && check::case_changes(value) * 100 > value.len() * 42
 }
 
-/// Mail addresses and links are not what is kept secret.
+/// Mail addresses and links are not secrets.
 fn is_address(value: &str) -> bool {
     let is_mail = value.split_once('@').is_some_and(|(name, host)| {
         let top = host.rsplit_once('.').map_or("", |(_, top)| top);

@@ -1,11 +1,11 @@
-//! Validators: what a matched text must be, besides having the right shape.
+//! Validators of secret matches: length, alphabet, checksum.
 
-/// Takes every match.
+/// Accepts every match.
 pub(crate) fn any(_: &str) -> bool {
     true
 }
 
-/// Asks for five different characters, which `xxxxxxxxxxxx` does not have.
+/// Requires five different characters, unlike `xxxxxxxxxxxx`.
 pub(crate) fn varied(body: &str) -> bool {
     let mut seen = [false; 256];
     body.bytes()
@@ -14,12 +14,12 @@ pub(crate) fn varied(body: &str) -> bool {
         >= 5
 }
 
-/// Asks for a digit or for capitals inside words, which `your-api-key-here` does not have.
+/// Requires a digit or capitals inside words, unlike `your-api-key-here`.
 pub(crate) fn opaque(body: &str) -> bool {
     varied(body) && (has_digit(body) || case_changes(body) >= 2) && !is_placeholder(body)
 }
 
-/// Asks for a digit and a letter that change places at least twice.
+/// Requires at least two changes between digits and letters.
 pub(crate) fn scrambled(body: &str) -> bool {
     varied(body) && digit_changes(body) >= 2
 }
@@ -29,7 +29,7 @@ pub(crate) fn digit_changes(text: &str) -> usize {
     changes(text, |b| b.is_ascii_digit(), |b| b.is_ascii_alphabetic())
 }
 
-/// Asks for a JSON header that names its algorithm, and for three parts.
+/// Requires a JSON header with an algorithm, and three parts.
 pub(crate) fn jwt(body: &str) -> bool {
     let mut parts = body.split('.');
     let (Some(header), Some(payload), Some(_)) = (parts.next(), parts.next(), parts.next()) else {
@@ -41,14 +41,14 @@ pub(crate) fn jwt(body: &str) -> bool {
     !payload.is_empty() && names_algorithm
 }
 
-/// Asks for base64 of printable text with a colon, as `user:password` is.
+/// Requires base64 of printable text with a colon, as for `user:password`.
 pub(crate) fn basic(body: &str) -> bool {
     base64(body).is_some_and(|plain| {
         plain.contains(&b':') && plain.len() >= 4 && plain.iter().all(|b| (0x20..0x7F).contains(b))
     })
 }
 
-/// Asks for an area, a group and a serial number that are given out.
+/// Requires a valid area, group and serial number.
 pub(crate) fn ssn(body: &str) -> bool {
     let digits: Vec<u8> = body.bytes().filter(u8::is_ascii_digit).collect();
     let Some((area, rest)) = digits.split_at_checked(3) else { return false };
@@ -61,7 +61,7 @@ pub(crate) fn ssn(body: &str) -> bool {
             || serial == b"0000")
 }
 
-/// Says whether a text is what documents write in the place of a secret.
+/// Whether a text is a typical documentation placeholder for a secret.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 22] = [
         "your",
@@ -92,7 +92,7 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word)) && digit_changes(text) < 6
 }
 
-/// `password123`, `securePassword1`: what program examples have for a password.
+/// `password123`, `securePassword1`: passwords of program examples.
 pub(crate) fn is_example_password(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let word = lower.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -140,7 +140,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     (text.len() % 4 != 1).then_some(out)
 }
 
-/// Says whether a string of digits passes the Luhn check.
+/// Returns whether a string of digits passes the Luhn check.
 pub(crate) fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -154,7 +154,7 @@ pub(crate) fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// Says whether an IBAN without spaces has the remainder 1 modulo 97.
+/// Returns whether an IBAN without spaces has the remainder 1 modulo 97.
 pub(crate) fn mod97(iban: &[u8]) -> bool {
     let Some((head, rest)) = iban.split_at_checked(4) else { return false };
     let remainder = rest.iter().chain(head).try_fold(0_u32, |sum, byte| match byte {

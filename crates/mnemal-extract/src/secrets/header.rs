@@ -56,7 +56,7 @@ pub(crate) fn url_credentials(text: &str, sign: &Range<usize>) -> Option<Range<u
     (has_host && !is_port && is_password(password)).then_some(from..from + close)
 }
 
-/// What documents write for a password is none.
+/// Documentation placeholders are no passwords.
 fn is_password(password: &str) -> bool {
     const WORDS: [&str; 6] = ["pass", "passwd", "pwd", "secret", "pw", "token"];
     let is_stand_in = password.starts_with(['$', '{', '<', '%', '[']) || password.contains("${");

@@ -1,4 +1,4 @@
-//! Secrets without a keyword: card numbers, account numbers, and two tokens that only their shape gives away.
+//! Secrets without a keyword: card numbers, account numbers, and two tokens known by their shape alone.
 
 use std::ops::Range;
 
@@ -141,14 +141,14 @@ fn is_bare_card(text: &str, range: &Range<usize>) -> bool {
     }
 }
 
-/// Returns the text before `at` in small letters, at most `len` bytes and not beyond the line.
+/// Returns the text before `at` in lower case, at most `len` bytes and not beyond the line.
 fn words_before(text: &str, at: usize, len: usize) -> String {
     let bytes = text.as_bytes().get(at.saturating_sub(len)..at).unwrap_or_default();
     let line = bytes.rsplit(|b| *b == b'\n').next().unwrap_or_default();
     String::from_utf8_lossy(line).to_ascii_lowercase()
 }
 
-/// Says whether an issuer gives out numbers of this length with these first digits.
+/// Returns whether an issuer gives out numbers of this length with these first digits.
 fn has_issuer(digits: &[u8]) -> bool {
     let lead = digits.iter().take(4).fold(0_u32, |sum, d| sum * 10 + u32::from(d - b'0'));
     match lead {
@@ -244,7 +244,7 @@ const IBAN_LENGTHS: [(&[u8; 2], usize); 78] = [
     (b"XK", 20),
 ];
 
-/// Finds an IBAN whose first check digit stands at `at`.
+/// Finds an IBAN whose first check digit is at `at`.
 pub(crate) fn iban(text: &str, at: usize) -> Option<Range<usize>> {
     let start = at.checked_sub(2)?;
     let country = [byte(text, start), byte(text, start + 1)];

@@ -1,7 +1,7 @@
 //! The table of secret rules: one row per shape; rows with one id form one rule.
 //!
-//! Lengths are as short as the prefix allows, not as long as the issuer makes them today: a cut or longer token
-//! is still a secret, and a prefix with an opaque run behind it is hardly ever anything else.
+//! Lengths are as short as the prefix allows, not as long as the issuer makes them today: a truncated or longer token is still
+//! a secret, and a prefix followed by an opaque run is hardly ever anything else.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ pub(crate) const OPEN: usize = usize::MAX;
 /// One shape of one rule.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
-    /// The rule's name, part of stored placeholders: never changed, never used again.
+    /// The rule's name, part of stored placeholders: never changed or reused.
     pub(crate) id: &'static str,
     /// One of these must occur in the text, in any case, before anything else is tried.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) shape: Shape,
-    /// What the secret (of a token: its body) must be besides.
+    /// The validator of the secret (of a token: its body).
     pub(crate) check: fn(&str) -> bool,
     /// Shortest secret (of a token: shortest body), in bytes.
     pub(crate) min: usize,
 }
 
-/// How a secret is cut out around a keyword.
+/// How a secret is extracted around a keyword.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
-    /// The keyword, then at most `max` bytes of a set; issuers make `usual`.
+    /// The keyword, then at most `max` bytes of a set; issuers use `usual`.
     Token { set: Set, max: usize, usual: usize },
     /// The first group of a regular expression, near the keyword.
     Pattern(&'static str),

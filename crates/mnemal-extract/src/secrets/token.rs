@@ -1,4 +1,4 @@
-//! Tokens that begin with a prefix of their own: the prefix is the keyword, the rest is a run of one alphabet.
+//! Prefixed tokens: the prefix is the keyword, the rest is a run of one alphabet.
 
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ impl Set {
     }
 }
 
-/// Returns the whole token whose prefix stands at `lead`, if its body has a length between `min` and `max`.
+/// Returns the whole token whose prefix is at `lead`, if its body has a length between `min` and `max`.
 ///
 /// The token must not continue a word on its left, and must not be continued on its right.
 pub(crate) fn token(text: &str, lead: &Range<usize>, set: Set, len: (usize, usize)) -> Option<Range<usize>> {

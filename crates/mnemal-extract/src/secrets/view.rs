@@ -1,12 +1,11 @@
-//! The text as the secret rules see it: without invisible characters, escapes or soft line breaks.
+//! Scan view of a text for the secret rules: without invisible characters, escapes or soft line breaks.
 //!
-//! Every byte of a view knows the bytes of the source that it stands for, so that a match in the view can be
-//! cut out of the source.
+//! Every byte of a view maps to bytes of the source, so that a match in the view can be removed from the source.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Stands in a view for something that is already a placeholder. No rule's pattern contains it.
+/// Stands in a view for an existing placeholder. No rule's pattern contains it.
 pub(crate) const BLANK: char = '\u{1}';
 
 /// Source: own choice; two pieces of a wrapped token have at least this many characters together.
@@ -31,7 +30,7 @@ struct Mark {
     width: Option<usize>,
 }
 
-/// What one place of the source becomes in the view.
+/// The decoded form of a source position.
 struct Piece {
     /// `None` removes the place.
     shown: Option<char>,
@@ -140,7 +139,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// Says whether a byte can begin something that is shown differently.
+/// Returns whether a byte can begin something that is shown differently.
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'\\' | b'%' | b'[' | 0xC2 | 0xCD | 0xE1 | 0xE2 | 0xEF | 0xF3)
 }
@@ -204,7 +203,7 @@ fn placeholder_len(rest: &str) -> Option<usize> {
     (is_tail && (1..=64).contains(&name)).then_some("[secret:".len() + name + 6)
 }
 
-/// Says whether a character leaves no trace on the screen.
+/// Returns whether a character leaves no trace on the screen.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
@@ -248,7 +247,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'+' | b'.' | b'~')
 }
 
-/// Says whether a piece has a digit, an underscore or a capital inside, as words rarely do.
+/// Returns whether a piece has a digit, an underscore or a capital inside, as words rarely do.
 pub(crate) fn looks_opaque(piece: &[u8]) -> bool {
     piece.iter().any(|b| b.is_ascii_digit() || *b == b'_')
         || piece.windows(2).any(|w| matches!(w, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))

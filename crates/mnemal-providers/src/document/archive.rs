@@ -1,4 +1,4 @@
-//! Zip containers: read in memory, within bounds, and refused when they mean harm. Nothing is ever unpacked to a disk.
+//! Zip containers, read in memory within limits; zip bombs are refused, and nothing is unpacked to disk.
 
 use std::io::{Cursor, Read as _};
 
@@ -6,7 +6,7 @@ use zip::ZipArchive;
 
 /// Most files in a container. Source: own choice; long books have some thousand.
 const FILES: usize = 10_000;
-/// How many times larger the content may be than the container. Source: RELIABILITY 12, ratio 100.
+/// Highest expansion ratio of a container. Source: own choice; zip bombs exceed it.
 const RATIO: u64 = 100;
 /// Bytes of content that are always allowed: small containers of plain text are packed well. Source: own choice.
 const ALWAYS: u64 = 4 * 1024 * 1024;
@@ -21,7 +21,7 @@ pub(super) struct Archive<'b> {
 }
 
 impl<'b> Archive<'b> {
-    /// Opens a container and looks at the names in it.
+    /// Opens a container and checks the names in it.
     ///
     /// # Errors
     /// The reason: no container, too many files, a name that leads outside, a link.

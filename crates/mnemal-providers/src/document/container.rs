@@ -1,4 +1,4 @@
-//! The files of a container, one after the other, unpacked while they are read: nothing of them is ever on a disk or held as a whole.
+//! Streaming reader of a container's files, unpacked while they are read: never on disk, never held as a whole.
 
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read, Result as Io};
@@ -11,15 +11,15 @@ use super::{tarred, zipped};
 
 /// Most files. Source: own choice; an account export has some hundred, and pictures.
 pub(super) const FILES: usize = 100_000;
-/// How many times larger a file may be than its container; text of chats is packed to a tenth. Source: RELIABILITY 12, ratio 100.
+/// Highest expansion ratio of a file; chat text packs to a tenth. Source: own choice; zip bombs exceed it.
 const RATIO: u64 = 100;
 /// Bytes that are always allowed. Source: own choice, small containers of plain text are packed well.
 const ALWAYS: u64 = 64 * 1024 * 1024;
-/// Bytes that are unpacked at once, and how often before they are read. Source: own choice.
+/// Bytes that are unpacked at once, and buffered chunks. Source: own choice.
 const CHUNK: usize = 256 * 1024;
 const AHEAD: usize = 4;
 
-/// How files are packed into one.
+/// The packing of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// A zip.
@@ -37,10 +37,10 @@ pub struct PackedFiles {
 }
 
 impl PackedFiles {
-    /// Opens a container and looks at the names in it; a tar is unpacked for that.
+    /// Opens a container and checks the names in it; a tar is unpacked for that.
     ///
     /// # Errors
-    /// `Invalid` for what is no such container or a damaged one, or holds too much; `Unavailable` when it cannot be read.
+    /// `Invalid` for a file that is no such container, is damaged, or holds too much; `Unavailable` when it cannot be read.
     pub fn open(file: File, packing: Packing) -> Result<Self> {
         let own = file.try_clone().map_err(unreadable)?;
         let mut names = match packing {
@@ -60,7 +60,7 @@ impl PackedFiles {
         &self.names
     }
 
-    /// Returns what a file holds; an error while it is unpacked is one of the reader.
+    /// Returns the content of a file; an error while it is unpacked is one of the reader.
     ///
     /// # Errors
     /// `Unavailable` when the container cannot be opened a second time.
@@ -82,7 +82,7 @@ pub(super) fn most(file: &File) -> Io<u64> {
     Ok(file.metadata()?.len().saturating_mul(RATIO).max(ALWAYS))
 }
 
-/// Hands over what is unpacked, piece by piece.
+/// Passes on unpacked data, piece by piece.
 fn hand_over(entry: &mut dyn Read, most: u64, give: &SyncSender<Io<Vec<u8>>>) -> Io<()> {
     let mut given = 0;
     loop {
@@ -99,7 +99,7 @@ fn hand_over(entry: &mut dyn Read, most: u64, give: &SyncSender<Io<Vec<u8>>>) ->
     }
 }
 
-/// What another thread unpacks.
+/// Data that another thread unpacks.
 struct Unpacked {
     take: Option<Receiver<Io<Vec<u8>>>>,
     thread: Option<JoinHandle<()>>,
@@ -115,7 +115,7 @@ impl Unpacked {
         let (give, take) = sync_channel(AHEAD);
         let work = move || {
             if let Err(why) = work(&give) {
-                // Nobody waits any more where this fails.
+                // If this fails, no reader is left.
                 let _gone = give.send(Err(why));
             }
         };
@@ -126,7 +126,7 @@ impl Unpacked {
 
 impl Drop for Unpacked {
     fn drop(&mut self) {
-        // The thread ends when nobody takes any more.
+        // The thread ends when there is no reader any more.
         self.take = None;
         if let Some(thread) = self.thread.take() {
             let _ended = thread.join();

@@ -1,4 +1,4 @@
-//! Files of every format, well made and ill meant, generated here.
+//! Generated test files of every format, valid and malicious.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

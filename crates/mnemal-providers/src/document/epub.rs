@@ -1,4 +1,4 @@
-//! Books: EPUB, chapter by chapter in the order of reading.
+//! EPUB books, chapter by chapter in reading order.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ fn rootfile(container: &str) -> Option<String> {
     path
 }
 
-/// Returns the files of the chapters, in the order of reading.
+/// Returns the files of the chapters, in reading order.
 fn chapters(package: &str) -> Vec<String> {
     let mut files: HashMap<String, String> = HashMap::new();
     let mut order = Vec::new();
@@ -80,7 +80,7 @@ fn resolve(folder: &str, file: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Resolves `%20` and its like.
+/// Decodes percent escapes such as `%20`.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,5 +1,5 @@
-//! Reading in a child process: it gives up memory, time, files and processes before it sees a byte, and what happens to it
-//! happens to nobody else.
+//! Sandboxed parsing in a child process, which gives up memory, time, files and processes before it sees a byte; a crash
+//! affects only the child.
 
 use std::io::{Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
@@ -12,26 +12,26 @@ use tokio::process::{Child, Command};
 use super::wire::Answer;
 use super::{Content, Kind, MOST_BYTES, Medium, Program, read_there};
 
-/// The hidden word with which a program calls [`serve`].
+/// The hidden argument with which a program calls [`serve`].
 pub const GUARDED: &str = "read-guarded";
 
-/// Most bytes of address space. Source: RELIABILITY 12, 512 MiB.
+/// Address-space limit of the child. Source: own choice.
 #[cfg(unix)]
 const MEMORY: u64 = 512 * 1024 * 1024;
-/// Most seconds of a processor. Source: RELIABILITY 12, 20 s.
+/// CPU-time limit of the child, in seconds. Source: own choice.
 #[cfg(unix)]
 const PROCESSOR_SECONDS: u64 = 20;
-/// Most bytes of an answer. Source: RELIABILITY 12, output 2 MiB.
+/// Most bytes of an answer. Source: own choice.
 const OUTPUT: u64 = 2 * 1024 * 1024;
-/// Bytes of a file that may be larger in the child's hands than the settings allow: the parent has counted them.
+/// Bytes by which a file may exceed the settings' limit in the child: the parent has counted them.
 const INPUT: u64 = 64 * MOST_BYTES;
 
-/// Reads one file from standard input and writes what it says to standard output: the child's side.
+/// Reads one file from standard input and writes its content to standard output: the child's side.
 ///
-/// Call it first of all, before anything is read or started: it limits the whole process for good.
+/// Call it first of all, before anything is read or started: its limits on the process are permanent.
 ///
 /// # Errors
-/// When the limits cannot be set, or a pipe breaks. A file that cannot be read is an answer.
+/// When the limits cannot be set, or a pipe breaks. An unreadable file is an answer.
 pub fn serve(kind: &str) -> std::io::Result<()> {
     #[cfg(unix)]
     give_up()?;
@@ -64,11 +64,11 @@ fn give_up() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Has a file read in a child, within a time; `file` is its bytes.
+/// Reads a file in a child, within a time limit; `file` is its bytes.
 ///
 /// # Errors
-/// `Invalid` with the reason for a file that cannot be read or that brought the child down; `Unavailable` when the child
-/// cannot be started.
+/// `Invalid` with the reason for a file that cannot be read or that crashed the child; `Unavailable` when the child cannot be
+/// started.
 pub(super) async fn read(
     program: &Program,
     kind: Kind,
@@ -87,10 +87,10 @@ pub(super) async fn read(
     std::result::Result::<Content, String>::from(answer).map_err(Error::invalid)
 }
 
-/// Has a picture or a recording described.
+/// Describes a picture or transcribes a recording.
 ///
 /// # Errors
-/// `Invalid` with the reason when the program fails or says nothing; `Unavailable` when it cannot be started.
+/// `Invalid` with the reason when the program fails or writes nothing; `Unavailable` when it cannot be started.
 pub(super) async fn describe(
     program: &Program,
     medium: Medium,
@@ -114,7 +114,7 @@ fn command(program: &Program) -> Command {
     command
 }
 
-/// Runs a program to its end; it is killed when its time is over or it writes more than it may.
+/// Runs a program to its end; it is killed at the time limit or the output limit.
 async fn run(
     mut command: Command,
     name: &str,
@@ -139,7 +139,7 @@ async fn run(
     Ok((status, output?))
 }
 
-/// Gives a child its input while it takes the output, up to one byte more than the cap.
+/// Writes the input of a child while reading its output, up to one byte more than the limit.
 async fn talk(child: &mut Child, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let give = async {

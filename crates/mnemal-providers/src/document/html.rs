@@ -1,4 +1,4 @@
-//! Pages of the web: their text under their headings, without scripts, styles and what the browser does not show.
+//! HTML pages: text under its headings, without scripts, styles and hidden elements.
 
 use mnemal_core::Metadata;
 
@@ -6,12 +6,12 @@ use super::Content;
 use super::markup::{self, Language, Markup};
 use super::outline::Outline;
 
-/// What is left out with everything inside.
+/// Elements that are skipped with their content.
 const SILENT: [&str; 8] = ["script", "style", "noscript", "template", "svg", "math", "iframe", "object"];
-/// What stands on lines of its own.
+/// Elements on separate lines.
 const LINES: [&str; 11] =
     ["br", "tr", "li", "dt", "dd", "option", "figcaption", "caption", "hr", "summary", "legend"];
-/// What stands in paragraphs of its own.
+/// Elements in separate paragraphs.
 const PARAGRAPHS: [&str; 22] = [
     "p",
     "div",
@@ -50,17 +50,17 @@ pub(super) fn text(page: &str) -> String {
     passages.iter().map(|passage| passage.text.as_str()).collect()
 }
 
-/// A page, or several that follow each other, under construction.
+/// A page, or several in a row, under construction.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     outline: Outline,
     fields: Metadata,
-    /// The tag that is left out, and how often it is open.
+    /// The skipped tag, and how often it is open.
     silent: Option<(String, usize)>,
-    /// Words of the title or heading that is open.
+    /// Words of the open title or heading.
     words: Option<(Words, String)>,
     preformatted: usize,
-    /// For each open table whether a cell of it is open: its end tag may be missing.
+    /// For each open table whether one of its cells is open: the end tag may be missing.
     cells: Vec<bool>,
 }
 
@@ -86,7 +86,7 @@ impl Page {
         self.outline.break_paragraph();
     }
 
-    /// Returns what the pages say.
+    /// Returns the content of the pages.
     pub(super) fn finish(self) -> Content {
         Content { fields: self.fields, written_at: None, passages: self.outline.finish() }
     }
@@ -152,7 +152,7 @@ impl Page {
         self.separate(name);
     }
 
-    /// Ends the cell before, whose end tag may be missing, where a tag begins a cell, a row or a part of a table.
+    /// Ends the previous cell, whose end tag may be missing, when a tag begins a cell, a row or a part of a table.
     fn begin_cell(&mut self, name: &str) {
         match name {
             "table" => self.cells.push(false),

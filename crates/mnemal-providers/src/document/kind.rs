@@ -1,22 +1,22 @@
-//! Kinds of files, by the ending of their names.
+//! File kinds by extension.
 
 use std::fmt;
 
-/// What kind of file it is.
+/// The kind of a file.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Plain text, and what reads as well as plain text: logs, XML, YAML.
+    /// Plain text, and formats that read like it: logs, XML, YAML.
     Text,
-    /// Markdown, perhaps with a front matter.
+    /// Markdown, optionally with front matter.
     Markdown,
     /// JSON.
     Json,
     /// Comma-separated values, or separated by semicolons, tabs or bars.
     Csv,
-    /// A page of the web.
+    /// HTML.
     Html,
-    /// One message.
+    /// A mail message.
     Mail,
     /// A mailbox of many messages.
     Mailbox,
@@ -26,11 +26,11 @@ pub enum Kind {
     Epub,
     /// PDF.
     Pdf,
-    /// What only a model, or a program that the user names, can put into words.
+    /// A medium without text, which needs a model or a program that the user configures.
     Medium(Medium),
 }
 
-/// What a file is that holds no text.
+/// The medium of a file without text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Medium {
     /// A picture.
@@ -41,7 +41,7 @@ pub enum Medium {
     Video,
 }
 
-/// Endings and kinds. Source: FEATURES GA-08, with the formats of documents beside them.
+/// Extensions and kinds. Source: the file types of an earlier design (GA-08), and further document formats.
 const ENDINGS: [(&str, Kind); 37] = [
     ("txt", Kind::Text),
     ("text", Kind::Text),
@@ -83,17 +83,17 @@ const ENDINGS: [(&str, Kind); 37] = [
 ];
 
 impl Kind {
-    /// Returns every ending that is known, in groups of kinds.
+    /// Returns every known extension, in groups of kinds.
     pub fn endings() -> impl Iterator<Item = &'static str> {
         ENDINGS.into_iter().map(|(ending, _)| ending)
     }
 
-    /// Returns the kind of an ending, without its dot and in any case.
+    /// Returns the kind of an extension, without its dot and in any case.
     pub fn of_ending(ending: &str) -> Option<Self> {
         ENDINGS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, kind)| kind)
     }
 
-    /// Returns the kind of a file of this name.
+    /// Returns the kind of a file by its name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::of_ending(name.rsplit_once('.')?.1)
     }
@@ -103,7 +103,7 @@ impl Kind {
         matches!(self, Self::Html | Self::Mail | Self::Mailbox | Self::Word | Self::Epub | Self::Pdf)
     }
 
-    /// Returns the ending that stands for the kind; that of a medium is its name.
+    /// Returns the main extension of the kind; for a medium its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -122,7 +122,7 @@ impl Kind {
 }
 
 impl Medium {
-    /// Returns the name that a describing program is told.
+    /// Returns the name that is passed to the describing program.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",

@@ -1,4 +1,4 @@
-//! Messages, one by one or as a mailbox.
+//! Mail messages, single or as a mailbox.
 
 use mail_parser::mailbox::mbox::MessageIterator;
 use mail_parser::{Address, Message, MessageParser, MessagePart, PartType};
@@ -6,9 +6,9 @@ use mnemal_core::{Metadata, Passage, Timestamp};
 
 use super::{Content, html};
 
-/// Most names of one line of senders or receivers. Source: own choice.
+/// Most names of senders or recipients on one line. Source: own choice.
 const NAMES: usize = 20;
-/// Deepest message in a message that is read. Source: own choice; forwards of forwards.
+/// Deepest nesting of attached messages. Source: own choice; forwards of forwards.
 const DEEPEST: usize = 8;
 
 /// Reads one message.
@@ -39,8 +39,8 @@ pub(super) fn read_all(bytes: &[u8]) -> Result<Content, String> {
     Ok(Content { passages, ..Content::default() })
 }
 
-/// Returns a message as a passage under its subject, and behind it the messages that are attached; other attachments are named and
-/// not read.
+/// Returns a message as a passage under its subject, followed by the attached messages; other attachments are named and not
+/// read.
 fn message(bytes: &[u8]) -> Vec<Passage> {
     let mut passages = Vec::new();
     if let Some(mail) = MessageParser::default().parse(bytes) {
@@ -78,7 +78,7 @@ fn add(mail: &Message<'_>, depth: usize, passages: &mut Vec<Passage>) {
     }
 }
 
-/// Returns what a message says: its plain parts, and those in HTML where the plain ones are blank.
+/// Returns the body of a message: its plain parts, and those in HTML if the plain ones are blank.
 fn body(mail: &Message<'_>) -> String {
     let texts = |places: &[u32]| -> String {
         let parts = places.iter().filter_map(|place| mail.parts.get(*place as usize));

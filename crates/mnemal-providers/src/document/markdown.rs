@@ -1,11 +1,11 @@
-//! Markdown: cut at its headings, byte for byte; the front matter becomes fields.
+//! Markdown: split at its headings, byte for byte; the front matter becomes fields.
 
 use mnemal_core::{Metadata, Passage};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::Content;
 
-/// What a front matter may say that is kept. Source: own choice of the keys that site generators share.
+/// Front-matter fields that are stored. Source: own choice of the keys that site generators share.
 const FIELDS: [&str; 6] = ["title", "author", "date", "tags", "description", "lang"];
 
 /// Reads Markdown.

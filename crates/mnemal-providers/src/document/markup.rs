@@ -1,4 +1,4 @@
-//! Tags and text, of HTML and of XML alike: a flat stream, so that nesting costs nothing however deep it is.
+//! Tag tokenizer for HTML and XML: a flat stream, so that deep nesting costs nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
-/// One piece of markup; names are in small letters.
+/// One piece of markup; names are in lower case.
 #[derive(Debug)]
 pub(super) enum Markup {
-    /// A tag begins; a tag that ends at once is followed by its [`Markup::Close`].
+    /// A start tag; a self-closing one is followed by its [`Markup::Close`].
     Open(String, BTreeMap<String, String>),
-    /// A tag ends.
+    /// An end tag.
     Close(String),
     /// Text, with references resolved.
     Text(String),
 }
 
-/// What a text is written in.
+/// The markup language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     /// Scripts, styles and titles have rules of their own.
@@ -26,10 +26,10 @@ pub(super) enum Language {
     Xml,
 }
 
-/// How long a beginning is looked at to tell HTML from XHTML. Source: own choice, a declaration and the first tag.
+/// How many bytes are inspected to distinguish HTML from XHTML. Source: own choice, a declaration and the first tag.
 const BEGINNING: usize = 1_024;
 
-/// Returns what a page is written in: XHTML, where a tag that ends at once is closed, says so at its start.
+/// Returns the markup language of a page: XHTML, in which self-closing tags count, declares itself at the start.
 pub(super) fn language_of(page: &str) -> Language {
     let start = page.get(..page.floor_char_boundary(BEGINNING)).unwrap_or_default();
     let start = start.trim_start_matches('\u{FEFF}').trim_start();

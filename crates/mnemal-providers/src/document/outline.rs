@@ -1,4 +1,4 @@
-//! Passages under construction: text under the headings and on the page that came before it.
+//! Passages under construction: text under its headings and on its page.
 
 use mnemal_core::Passage;
 
@@ -11,7 +11,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Begins a section; `level` is 1 for the outermost. Its words stand in its text, too.
+    /// Begins a section; `level` is 1 for the outermost. Its words are part of its text, too.
     pub(super) fn heading(&mut self, level: u8, words: &str) {
         let words = words.trim();
         if words.is_empty() {

@@ -10,7 +10,7 @@ use pdf_extract::{Document, output_doc_page};
 use self::writing::Writing;
 use super::Content;
 
-/// Reads a document; a page that cannot be read is left out as long as there is another one.
+/// Reads a document; an unreadable page is skipped as long as there is another one.
 ///
 /// # Errors
 /// The reason: it is damaged, encrypted, or holds pictures of text only.
@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     }
 }
 
-/// Reads a page. The library panics over what stands wrongly in one, which costs the others nothing: this process reads one file.
+/// Reads a page. The library panics on some malformed pages; that is harmless, because this process reads one file only.
 ///
 /// # Errors
 /// The reason.

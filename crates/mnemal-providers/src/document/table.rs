@@ -1,15 +1,15 @@
-//! JSON and CSV: every record as lines `name: value`, so that words and their meaning stand together.
+//! JSON and CSV: every record as lines `name: value`, so that a value and its name stay together.
 
 use mnemal_core::{Metadata, Passage};
 use serde_json::Value;
 
 use super::Content;
 
-/// Deepest nesting of JSON. Source: RELIABILITY 12.
+/// Deepest nesting of JSON. Source: own choice, as for imports.
 const DEEPEST: usize = 32;
 
-/// Reads JSON: each element of an outer list is a paragraph, each field of an outer object a passage under its name; fields
-/// stand in the order of their names.
+/// Reads JSON: each element of an outer list is a paragraph, each field of an outer object a passage under its name; fields are
+/// sorted by name.
 ///
 /// # Errors
 /// The reason, with the line.
@@ -113,7 +113,7 @@ pub(super) fn csv(text: &str) -> Result<Content, String> {
     Ok(Content { fields: Metadata::new(), written_at: None, passages })
 }
 
-/// Returns what separates the cells of the first line most often; a comma where nothing does.
+/// Returns the most frequent delimiter of the first line; a comma if there is none.
 fn delimiter(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let times = |byte: u8| first.bytes().filter(|other| *other == byte).count();

@@ -1,4 +1,4 @@
-//! The files of a tar that is packed with gzip.
+//! Files of a gzipped tar.
 //!
 //! Shape: POSIX.1-2024 `pax`, `ustar` headers with extended ones before them, and the long names of GNU tar.
 
@@ -15,7 +15,7 @@ const BLOCK: usize = 512;
 /// Longest name, and header that holds one. Source: own choice, more than a file system takes.
 const LONGEST_NAME: u64 = 16 * 1024;
 
-/// Returns the names of the files in a tar, at most one more than a container may hold; that takes as long as to unpack it.
+/// Returns the names of the files in a tar, at most one more than a container may hold; this takes as long as unpacking it.
 ///
 /// # Errors
 /// `Invalid` for what is no tar or a damaged one; `Unavailable` when it cannot be read.
@@ -30,7 +30,7 @@ pub(super) fn names(file: File) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Takes what a file of a tar holds.
+/// Passes the content of a file in a tar to `take`.
 ///
 /// # Errors
 /// What keeps it from being unpacked or taken.
@@ -117,7 +117,7 @@ impl Tar {
         Ok(record)
     }
 
-    /// Returns what the file holds that was come to last.
+    /// Returns the content of the current file.
     fn content(&mut self) -> impl Read {
         let left = std::mem::take(&mut self.left);
         (&mut self.bytes).take(left)
@@ -129,7 +129,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).into_owned()
 }
 
-/// Returns the name in a header, with what stands before it in another field.
+/// Returns the name in a header, with its prefix field.
 fn name(header: &[u8]) -> String {
     let field = |from: usize, to: usize| text(header.get(from..to).unwrap_or_default());
     let is_ustar = header.get(257..262) == Some(b"ustar");

@@ -1,4 +1,4 @@
-//! What the guarded child answers: one JSON document.
+//! Answer of the sandboxed child: one JSON document.
 
 use mnemal_core::{Metadata, Passage, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -9,14 +9,14 @@ use super::Content;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// What the file says.
+    /// The content of the file.
     Content {
         #[serde(default)]
         fields: Metadata,
         at: Option<i64>,
         passages: Vec<Line>,
     },
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     Refused(String),
 }
 

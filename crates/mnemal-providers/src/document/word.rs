@@ -1,4 +1,4 @@
-//! Documents of word processors: DOCX.
+//! Word-processor documents: DOCX.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ struct Reader {
     turns: u32,
     /// The tag that is left out, and how often it is open.
     silent: Option<(String, usize)>,
-    /// Paragraphs around the one that is open: a box of text stands inside of one.
+    /// Paragraphs around the one that is open: a box of text is inside of one.
     around: Vec<(String, Option<u8>)>,
     /// Boxes of the paragraph, which follow it.
     boxes: Vec<String>,
@@ -54,8 +54,7 @@ struct Reader {
 /// The texts of footnotes and endnotes, by their kind and number.
 type Notes = HashMap<(&'static str, String), String>;
 
-/// What is left out with everything inside: what the program shows where it cannot show the first choice, what was moved away, and
-/// the reading above a word.
+/// Elements that are skipped with their content: fallbacks, moved and deleted text, and ruby readings.
 const SILENT: [&str; 4] = ["mc:fallback", "w:movefrom", "w:del", "w:rt"];
 
 impl Reader {
@@ -109,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// Adds the text of a note to the paragraph that names it.
+    /// Adds the text of a note to the paragraph that references it.
     fn note(&mut self, (kind, id): (&'static str, Option<&String>)) {
         let text = id.and_then(|id| self.notes.get(&(kind, id.clone())));
         if let Some(text) = text {
@@ -127,7 +126,7 @@ impl Reader {
         self.level = None;
     }
 
-    /// Puts a box of text behind the paragraph in which it stands.
+    /// Appends a text box after its paragraph.
     fn end_box(&mut self) {
         let Some((paragraph, level)) = self.around.pop() else { return };
         let text = std::mem::replace(&mut self.paragraph, paragraph);
@@ -222,7 +221,7 @@ fn levels(styles: &str) -> HashMap<String, u8> {
     levels
 }
 
-/// Reads what a document or a book says of itself: the fields of the Dublin Core.
+/// Reads the metadata of a document or a book: the Dublin Core fields.
 pub(super) fn fields(text: &str) -> Metadata {
     let mut fields = Metadata::new();
     let mut open = None;

@@ -1,4 +1,4 @@
-//! The files of a zip.
+//! Files of a zip.
 
 use std::fs::File;
 use std::io::{Error as IoError, Read, Result as Io};
@@ -16,7 +16,7 @@ pub(super) fn names(file: File) -> Result<Vec<String>> {
     Ok(names.filter(|name| !name.ends_with('/')).collect())
 }
 
-/// Takes what a file of a zip holds.
+/// Passes the content of a file in a zip to `take`.
 ///
 /// # Errors
 /// What keeps it from being unpacked or taken.

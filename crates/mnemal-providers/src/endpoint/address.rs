@@ -1,4 +1,4 @@
-//! Where an endpoint is: read once, looked up and checked before each connection.
+//! Endpoint address: parsed once, resolved and checked before each connection (SSRF protection).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,16 +13,16 @@ pub(super) enum Scheme {
     Https,
 }
 
-/// Host, port and path of one thing that an endpoint does.
+/// Host, port and path of one function of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) scheme: Scheme,
     /// A name or an address, without the brackets of an IPv6 address.
     pub(super) host: String,
-    /// Host and port as they stand in the header `Host`.
+    /// Host and port as they are in the header `Host`.
     pub(super) authority: String,
     pub(super) port: u16,
-    /// `/v1/embeddings` or `/v1/chat/completions`, perhaps behind something else.
+    /// `/v1/embeddings` or `/v1/chat/completions`, optionally after a prefix.
     pub(super) path: String,
 }
 
@@ -56,7 +56,7 @@ impl Address {
         })
     }
 
-    /// Looks the host up; a connection goes to one of these addresses and to no other.
+    /// Resolves the host; a connection goes to one of these addresses and to no other.
     pub(super) async fn look_up(&self) -> Result<Vec<SocketAddr>> {
         let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await.map_err(|cause| {
             Error::new(ErrorKind::Unavailable, format!("cannot look up {}", self.host)).because(cause)
@@ -82,7 +82,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Appends what is missing: a path that names a version anywhere names it itself.
+/// Appends the missing part: a path with a version is used as it is.
 fn path(given: &str, what: &str) -> String {
     let given = given.trim_end_matches('/');
     let is_version = |part: &str| {
@@ -92,11 +92,11 @@ fn path(given: &str, what: &str) -> String {
     format!("{given}{version}/{what}")
 }
 
-/// The address of a cloud's metadata over IPv6; that over IPv4 is link-local.
+/// The IPv6 address of a cloud's metadata service; the IPv4 one is link-local.
 const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
 
-/// Whether an address can be no endpoint's: link-local (metadata of clouds), shared (carrier-grade NAT), multicast,
-/// broadcast, unspecified. Loopback and private ones are allowed, because the operator wrote them. Source: RELIABILITY 13.4.
+/// Whether an endpoint must not have an address: link-local (cloud metadata), shared (carrier-grade NAT), multicast, broadcast,
+/// unspecified. Loopback and private ones are allowed, because the operator configured them. Source: RFC 6890.
 fn is_refused(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {
@@ -111,8 +111,7 @@ fn is_refused(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the address of the other kind that an address carries for a gateway: NAT64, 6to4, or the form that was given up
-/// for the mapped one.
+/// Returns the IPv4 address embedded in an IPv6 address: NAT64, 6to4, or the deprecated compatible form.
 fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
     match address.segments() {

@@ -1,9 +1,9 @@
-//! What an endpoint answers: taken whole, or not at all.
+//! Response reader: the body is accepted whole or not at all.
 
 use mnemal_core::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
-/// Most values of a vector that are read. Source: what a store takes, four times the largest embedding in common use.
+/// Most values of a vector. Source: the limit of the store, four times the largest embedding in common use.
 const MOST_VALUES: usize = 16_384;
 /// Bytes that a value may take as text. Source: own choice; 17 digits, sign, exponent, comma and a line break.
 const BYTES_A_VALUE: usize = 28;
@@ -22,16 +22,16 @@ struct Row {
     embedding: Vec<f32>,
 }
 
-/// Most bytes of an answer to so many texts.
+/// Largest response for this many texts.
 pub(super) fn largest(texts: usize) -> usize {
     texts.saturating_mul(MOST_VALUES * BYTES_A_VALUE).saturating_add(AROUND)
 }
 
-/// Reads one vector a text, in the order of the texts, of length 1.
+/// Reads one vector per text, in the order of the texts, of length 1.
 ///
 /// # Errors
-/// `Unsupported` when it is no JSON of this form, a text has no vector or two, the vectors differ in their number of values,
-/// or one is not finite or has no direction.
+/// `Unsupported` when it is no JSON of this form, a text has no vector or two, the dimensions differ, or a vector is not finite
+/// or zero.
 pub(super) fn vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>> {
     let answer: Answer = serde_json::from_slice(body).map_err(|_| wrong("what is no list of vectors"))?;
     if answer.data.len() != texts {

@@ -1,4 +1,4 @@
-//! Answers in words of any endpoint that speaks `POST /v1/chat/completions`.
+//! Chat completions of any endpoint with `POST /v1/chat/completions`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,39 +15,39 @@ use super::answer::wrong;
 use super::client::{ApiKey, Client, Nonsense, Question};
 use crate::model::tokens_of;
 
-/// What stands before the model's name, as before the name of its vectors.
+/// Prefix of the model's name, as for vectors.
 const PREFIX: &str = "endpoint:";
-/// Most bytes of an answer. Source: RELIABILITY 11, row 16.
+/// Most bytes of a response. Source: own choice.
 const LARGEST: usize = 1_024 * 1_024;
-/// Where some models write down what they think before they answer.
+/// Delimiters of a model's reasoning before the answer.
 const THOUGHT: (&str, &str) = ("<think>", "</think>");
 
-/// Where an endpoint is and how it is asked.
+/// Settings of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatSettings {
-    /// `http://` or `https://`, a host, perhaps a port and a path; with or without `/v1`.
+    /// `http://` or `https://`, a host, optionally a port and a path; with or without `/v1`.
     pub base_url: String,
     /// Name of the model, as the endpoint knows it.
     pub model: String,
     /// Sent as a bearer token, if there is one.
     pub api_key: Option<ApiKey>,
-    /// Most time for one request, from the look-up of the name to the last byte of the answer.
+    /// Timeout of one request, from name resolution to the last byte of the response.
     pub timeout: Duration,
-    /// What the lengths of the pauses before repetitions are drawn with.
+    /// Seed of the retry jitter.
     pub seed: u64,
 }
 
-/// Asks an OpenAI-compatible endpoint for answers in words.
+/// A language model behind an OpenAI-compatible endpoint.
 ///
-/// What passes is repeated as by [`EndpointEmbedder`](super::EndpointEmbedder); an answer that cannot be used is an error at
-/// once, so that whoever asks can tell the model what was wrong. Where the form of an answer is given as a JSON schema and the
-/// endpoint refuses the request, the same is asked without the schema, and from then on only so.
+/// Temporary failures are retried as by [`EndpointEmbedder`](super::EndpointEmbedder); an unusable answer is an error at once,
+/// so that the caller can tell the model what was wrong. If the endpoint refuses a request with a JSON schema, the same is sent
+/// without the schema, also from then on.
 #[derive(Debug)]
 pub struct EndpointModel {
     model: ModelId,
     name: String,
     client: Client,
-    /// The endpoint takes no JSON schema.
+    /// The endpoint does not support JSON schemas.
     is_plain: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ impl EndpointModel {
     /// Reads the settings. Opens no connection.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none, or holds credentials, a query or a fragment; for a model without a name; for a
+    /// `Invalid` for an invalid address, or one with credentials, a query or a fragment; for a model without a name; for a
     /// timeout of zero.
     pub fn new(settings: ChatSettings) -> Result<Self> {
         let name = settings.model.trim().to_owned();
@@ -136,7 +136,7 @@ impl LanguageModel for EndpointModel {
     }
 }
 
-/// Returns the words behind what the model thought before.
+/// Returns the text after the model's reasoning.
 fn without_thought(text: &str) -> Result<&str> {
     let text = text.trim();
     let Some(thought) = text.strip_prefix(THOUGHT.0) else { return Ok(text) };

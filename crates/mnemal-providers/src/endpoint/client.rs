@@ -1,4 +1,4 @@
-//! One endpoint: asks until there is an answer, or no use in asking.
+//! Endpoint client: retries until there is an answer or the error is permanent.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +10,15 @@ use super::address::Address;
 use super::connection::{Connector, Reply, Request};
 use super::retry::{self, Pauses};
 
-/// A key that is sent to an endpoint and shown to nobody.
+/// An API key; never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(pub(super) String);
 
 impl ApiKey {
-    /// Takes a key, without the white space around it.
+    /// Takes a key, without surrounding white space.
     ///
     /// # Errors
-    /// `Invalid` when it is empty or holds what no HTTP header may hold.
+    /// `Invalid` when it is empty or holds characters that are not allowed in HTTP headers.
     pub fn new(key: &str) -> Result<Self> {
         let key = key.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -34,7 +34,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// What is asked of an endpoint.
+/// A request to an endpoint.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
     /// A JSON document.
@@ -43,20 +43,20 @@ pub(super) struct Question<'a> {
     pub(super) tokens: TokenCount,
     /// Most bytes of the answer.
     pub(super) largest_answer: usize,
-    /// What becomes of an answer that cannot be used.
+    /// Handling of an unusable answer.
     pub(super) nonsense: Nonsense,
 }
 
-/// What becomes of an answer that cannot be used.
+/// Handling of an unusable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nonsense {
-    /// The same is asked twice more.
+    /// The request is repeated, twice at most.
     AskAgain,
-    /// It is an error: whoever asked tells the model what was wrong.
+    /// It is an error: the caller tells the model what was wrong.
     Report,
 }
 
-/// What an endpoint is told besides the question.
+/// Data of the endpoint common to all requests.
 #[derive(Debug)]
 pub(super) struct Client {
     address: Address,
@@ -79,7 +79,7 @@ impl Client {
         self.denied.load(Ordering::Relaxed)
     }
 
-    /// Asks until there is an answer that `read` can use; each request is paid for.
+    /// Sends requests until `read` accepts an answer; each request is paid for.
     pub(super) async fn ask<T>(
         &self,
         permit: &mut BackgroundPermit,
@@ -132,7 +132,7 @@ impl Client {
         }
     }
 
-    /// The error of a status that is no success; one that refuses the key is remembered.
+    /// The error for a status other than success; a refused key is remembered.
     fn refusal(&self, status: u16) -> Error {
         let kind = match status {
             401 | 403 => {

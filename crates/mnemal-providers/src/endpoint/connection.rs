@@ -1,4 +1,4 @@
-//! One request, one connection: connect, send, read, close. Nothing runs on when the future is dropped.
+//! One request, one connection: connect, send, read, close. Dropping the future stops everything.
 
 use std::fmt;
 use std::pin::pin;
@@ -23,12 +23,12 @@ use super::address::{Address, Scheme};
 use super::answer;
 use super::client::ApiKey;
 
-/// Most time until there is a connection. Source: RELIABILITY 11, row 3.
+/// Connect timeout. Source: own choice.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Longest silence inside an answer. Source: RELIABILITY 11, row 4.
+/// Read timeout: longest silence inside a response. Source: own choice; it ends slow-drip responses.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// What is sent.
+/// The request.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) address: &'a Address,
@@ -38,17 +38,17 @@ pub(super) struct Request<'a> {
     pub(super) largest_answer: usize,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
-    /// What `Retry-After` says, in its form of seconds.
+    /// The value of `Retry-After`, in its form of seconds.
     pub(super) retry_after: Option<Duration>,
     /// Empty unless the status is 200.
     pub(super) body: Vec<u8>,
 }
 
-/// Opens connections; reads the system's certificates once, before the first that is encrypted.
+/// Opens connections; loads the system's certificates once, before the first encrypted connection.
 #[derive(Default)]
 pub(super) struct Connector(OnceLock<Arc<ClientConfig>>);
 

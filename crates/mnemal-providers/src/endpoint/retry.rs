@@ -1,25 +1,25 @@
-//! When to ask again, and after which pause.
+//! Retry policy: when to retry and after which pause.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Most attempts. Source: RELIABILITY 11.
+/// Most attempts. Source: own choice.
 const ATTEMPTS: u32 = 5;
-/// Most attempts while the answers cannot be used. Source: RELIABILITY 11, invalid output is retried at most twice.
+/// Most attempts for an unusable answer. Source: own choice, two retries.
 const NONSENSE: u32 = 3;
-/// Longest first pause; each further one is twice as long. Source: RELIABILITY 11.
+/// Upper bound of the first pause; each further one doubles it. Source: own choice.
 const FIRST: Duration = Duration::from_secs(1);
-/// Longest pause that is drawn. Source: RELIABILITY 11.
+/// Upper bound of every pause, before jitter. Source: own choice.
 const LONGEST: Duration = Duration::from_mins(5);
-/// Longest pause that an endpoint may ask for. Source: RELIABILITY 11, row 5.
+/// Longest `Retry-After` that is honored. Source: own choice.
 const LONGEST_TOLD: Duration = Duration::from_hours(1);
 
-/// Whether a status tells of a state that passes.
+/// Whether a status is temporary.
 pub(super) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
 }
 
-/// Draws the lengths of pauses, so that many that failed together do not come back together.
+/// Draws the lengths of pauses with jitter, so that clients that failed together do not return together.
 #[derive(Debug)]
 pub(super) struct Pauses(AtomicU64);
 
@@ -42,7 +42,7 @@ impl Pauses {
     }
 }
 
-/// The attempts of one call. Each answer of a method is the pause before the next one; `None` when there is none.
+/// The attempts of one call. Each method returns the pause before the next attempt; `None` if there is none.
 #[derive(Debug)]
 pub(super) struct Attempts<'a> {
     pauses: &'a Pauses,
@@ -51,20 +51,20 @@ pub(super) struct Attempts<'a> {
 }
 
 impl Attempts<'_> {
-    /// After a failure that may pass.
+    /// After a temporary failure.
     pub(super) fn after_failure(&mut self) -> Option<Duration> {
         self.failed += 1;
         let most = FIRST.saturating_mul(2_u32.saturating_pow(self.failed - 1)).min(LONGEST);
         (self.failed < ATTEMPTS).then(|| self.pauses.draw(most))
     }
 
-    /// After an answer that could not be used.
+    /// After an unusable answer.
     pub(super) fn after_nonsense(&mut self) -> Option<Duration> {
         self.nonsense += 1;
         if self.nonsense < NONSENSE { self.after_failure() } else { None }
     }
 
-    /// After a status that is no success. A wait that was asked for is no attempt.
+    /// After a status other than success. A requested wait is no attempt.
     pub(super) fn after_status(&mut self, status: u16, told: Option<Duration>) -> Option<Duration> {
         match told.filter(|told| !told.is_zero()) {
             _ if !is_passing(status) => None,

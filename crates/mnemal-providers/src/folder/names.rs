@@ -1,25 +1,25 @@
-//! What files are called on their way.
+//! File names in the stages of an inbox.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use super::place::Found;
 
-/// Longest name that is kept as it is, in bytes. Source: 255 bytes of a file system, less what is put around it.
+/// Longest name that is kept unchanged, in bytes. Source: 255 bytes of a file system, less the added parts.
 const LONGEST: usize = 200;
 /// Longest ending that a shortened name keeps, with its dot.
 const LONGEST_ENDING: usize = 16;
-/// What stands behind the name of a file that says why another failed.
+/// Suffix of the file with the reason for a failure.
 const REASON: &str = ".reason.txt";
 
-/// A claimed file: how often it was begun, and its own name.
+/// A claimed file: its attempt count, and its own name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// What it is called while it is claimed: `2~notes.md`.
+    /// Its name while it is claimed: `2~notes.md`.
     pub(super) file: OsString,
-    /// How often it was begun, this time included.
+    /// The attempt, this one included.
     pub(super) attempt: u32,
-    /// What it was called.
+    /// Its original name.
     pub(super) name: OsString,
 }
 
@@ -32,7 +32,7 @@ impl Claim {
         Self { file, attempt, name }
     }
 
-    /// Reads a claim off the name of its file; one of nobody's making was begun as often as nothing says.
+    /// Parses a claim from a file name; a foreign file counts as never begun.
     pub(super) fn read(file: &OsStr) -> Self {
         let whole = || Self { file: file.to_owned(), attempt: 0, name: file.to_owned() };
         let [digit @ b'0'..=b'9', b'~', name @ ..] = file.as_bytes() else { return whole() };
@@ -44,12 +44,12 @@ impl Claim {
     }
 }
 
-/// Returns a name for people; bytes that are no text are replaced.
+/// Returns a display name; bytes that are no text are replaced.
 pub(super) fn shown(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns a name that leaves room for what is put around it: a long one is cut, and told from others by a hash.
+/// Returns a name with room for the added parts: a long one is shortened, and made unique by a hash.
 pub(super) fn tidy_name(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     if bytes.len() <= LONGEST {
@@ -65,7 +65,7 @@ pub(super) fn tidy_name(name: &OsStr) -> OsString {
     OsString::from_vec(short)
 }
 
-/// Returns the names under which a file may be put away, best first: its own, then with a number before its ending.
+/// Returns the names under which a file may be archived, best first: its own, then with a number before its ending.
 pub(super) fn candidates(name: &OsStr) -> impl Iterator<Item = OsString> {
     let bytes = name.as_bytes().to_vec();
     let dot = bytes.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0).unwrap_or(bytes.len());
@@ -80,14 +80,14 @@ pub(super) fn candidates(name: &OsStr) -> impl Iterator<Item = OsString> {
     })
 }
 
-/// Returns the name of the file that says why another failed.
+/// Returns the name of the file with the reason for a failure.
 pub(super) fn reason(name: &OsStr) -> OsString {
     let mut reason = name.to_owned();
     reason.push(REASON);
     reason
 }
 
-/// Whether a file says why another of the list failed.
+/// Whether a file is the reason file of another in the list.
 pub(super) fn is_reason(name: &OsStr, list: &[(OsString, Found)]) -> bool {
     let Some(of) = name.as_bytes().strip_suffix(REASON.as_bytes()) else { return false };
     list.iter().any(|(other, _)| other.as_bytes() == of)

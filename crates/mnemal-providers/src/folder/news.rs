@@ -1,7 +1,7 @@
-//! What the file system tells of a folder.
+//! File-system notifications of a folder.
 //!
-//! On Linux somebody who waits is told when a file in the folder was written and closed, or moved there. Elsewhere, and where
-//! the system cannot watch, nothing is told: whoever waits looks now and then in any case.
+//! On Linux a waiting caller is notified when a file in the folder was written and closed, or moved there. Elsewhere, and where
+//! the system cannot watch, there are no notifications: callers poll in any case.
 
 use std::path::Path;
 #[cfg(target_os = "linux")]
@@ -12,13 +12,13 @@ use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 #[cfg(target_os = "linux")]
 use tokio::net::unix::pipe::Receiver;
 
-/// Bytes of what is told that are read at once. Source: own choice; about a hundred files.
+/// Bytes of notifications read at once. Source: own choice; about a hundred files.
 #[cfg(target_os = "linux")]
 const TOLD: usize = 4 * 1_024;
 
-/// Waits until something came into a folder; for ever where nothing is told.
+/// Waits until a file arrived in a folder; for ever without notifications.
 ///
-/// What came before it waits is not told.
+/// Earlier files are not reported.
 #[cfg(target_os = "linux")]
 pub(super) async fn wait(folder: &Path) {
     if told(folder).await.is_err() {
@@ -35,7 +35,7 @@ pub(super) async fn wait(_folder: &Path) {
 async fn told(folder: &Path) -> io::Result<()> {
     let watch = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
     add_watch(&watch, folder, WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR)?;
-    // A watch is read as a pipe is. A runtime without a driver for I/O panics here, and then nothing is told.
+    // A watch is read like a pipe. A runtime without an I/O driver panics here, and then there are no notifications.
     let watch = catch_unwind(|| Receiver::from_owned_fd_unchecked(watch))
         .map_err(|_panic| io::Error::other("a runtime without a driver for I/O"))??;
     loop {

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::names::{Claim, candidates, reason};
 
-/// Most names that are tried for a file that is put away. Source: own choice.
+/// Most names that are tried for an archived file. Source: own choice.
 const NAMES: usize = 10_000;
 
 /// How a folder is opened.
@@ -32,7 +32,7 @@ pub(super) enum Shelf {
     Failed,
 }
 
-/// What stands in a folder under a name; two findings are equal if nothing was written in between, as far as one can tell.
+/// A file in a folder; two findings are equal if nothing was written in between, as far as can be determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     is_regular: bool,
@@ -46,7 +46,7 @@ impl Found {
         self.is_regular
     }
 
-    /// Returns the time since it was written last, zero where that lies ahead.
+    /// Returns the time since its last change, zero if that is in the future.
     pub(super) fn age(&self, now: Timestamp) -> Duration {
         let changed = self.changed.0.saturating_mul(1_000_000).saturating_add(self.changed.1 / 1_000);
         Duration::from_micros(u64::try_from(now.as_micros().saturating_sub(changed)).unwrap_or_default())
@@ -63,9 +63,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a folder, and makes it and what belongs into it if it is not there.
+    /// Opens a folder, and creates it and its subfolders if they are missing.
     ///
-    /// Files that were read go to `processed`, or else to a folder of that name below.
+    /// Files that were read go to `processed`, or else to a subfolder of that name.
     pub(super) fn open(folder: &Path, processed: Option<&Path>) -> Result<Self> {
         let waiting = named(folder)?;
         let below = |name: &str| {
@@ -84,7 +84,8 @@ impl Place {
         Ok(Self { waiting, claimed, processed, failed })
     }
 
-    /// Takes the turn of this process, which ends with this object or with the process; false while another has it.
+    /// Acquires the lock of this folder, held until this object is dropped or the process ends; false while another process has
+    /// it.
     pub(super) fn take_turn(&self) -> Result<bool> {
         match flock(&self.claimed, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(true),
@@ -102,7 +103,7 @@ impl Place {
         }
     }
 
-    /// Lists what is no folder and not hidden, by name.
+    /// Lists everything that is no folder and not hidden, by name.
     pub(super) fn list(&self, of: Shelf) -> Result<Vec<(OsString, Found)>> {
         let folder = self.folder(of);
         let mut list = Vec::new();
@@ -123,14 +124,14 @@ impl Place {
         Ok(list)
     }
 
-    /// Claims a waiting file; `None` when it is gone, or another of its name is claimed.
+    /// Claims a waiting file; `None` when it is gone, or another with its name is claimed.
     pub(super) fn claim(&self, name: &OsStr) -> Result<Option<Claim>> {
         let claim = Claim::new(name, 1);
         let moved = move_to((self.waiting.as_fd(), name), (self.claimed.as_fd(), &claim.file));
         Ok(moved?.then_some(claim))
     }
 
-    /// Claims what a process left that came to an end; `None` when it is gone.
+    /// Claims a file left by a process that ended; `None` when it is gone.
     pub(super) fn claim_again(&self, claim: &Claim) -> Result<Option<Claim>> {
         let next = Claim::new(&claim.name, claim.attempt + 1);
         let claimed = self.claimed.as_fd();
@@ -151,7 +152,7 @@ impl Place {
         }
     }
 
-    /// Moves a claimed file to where it stays, with the reason where it failed; one that is gone is no error.
+    /// Moves a claimed file to its final folder, with the reason if it failed; a missing file is no error.
     pub(super) fn put_away(&self, claim: &Claim, why: Option<&str>) -> Result<()> {
         let target = self.folder(if why.is_some() { Shelf::Failed } else { Shelf::Processed });
         match found(self.claimed.as_fd(), &claim.file) {
@@ -176,7 +177,7 @@ impl Place {
         Err(Error::new(ErrorKind::Unavailable, "cannot put a file away: too many of its name"))
     }
 
-    /// Returns the BLAKE3 of a file that was put away; `None` when it is gone, or may not be read.
+    /// Returns the BLAKE3 of a file that was archived; `None` when it is gone, or may not be read.
     pub(super) fn hash(&self, of: Shelf, name: &OsStr) -> Result<Option<[u8; 32]>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(self.folder(of), name, flags, Mode::empty()) {
@@ -190,7 +191,7 @@ impl Place {
         read.map(|_| Some(*hash.finalize().as_bytes())).map_err(failed)
     }
 
-    /// Removes a file that was put away, with the reason that may stand beside it; false when it was gone.
+    /// Removes an archived file, with its reason file if there is one; false when it was gone.
     pub(super) fn remove(&self, of: Shelf, name: &OsStr) -> Result<bool> {
         let remove = |name: &OsStr| match unlinkat(self.folder(of), name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -222,10 +223,10 @@ fn on_one_system(folder: OwnedFd, other: &OwnedFd) -> Result<OwnedFd> {
     Err(Error::new(ErrorKind::Unavailable, what))
 }
 
-/// Writes why the file of a name, which is not there yet, failed; false when its place is taken by a file that failed.
+/// Writes the reason file for a failed file, which is moved afterwards; false when another failed file has its name.
 ///
-/// A reason without its file is what a process left that came to an end between the two; a failed file that is called like
-/// one has a reason of its own.
+/// A reason file without its file is left by a process that ended between the two steps; a failed file with such a name has its
+/// own reason file.
 fn explain(folder: BorrowedFd<'_>, name: &OsStr, why: &str) -> Result<bool> {
     let own = reason(name);
     if is_there(folder, &own)? {

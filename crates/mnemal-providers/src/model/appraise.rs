@@ -1,4 +1,4 @@
-//! Opinions of a model on how a task went, held against the steps that were shown.
+//! Model assessments of finished tasks, checked against the steps that the model was shown.
 
 use mnemal_core::{
     Appraisal, Appraiser, BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TokenCount,
@@ -15,17 +15,17 @@ use super::summary::{bare, made_up};
 /// Tokens of an answer. Source: own choice; a number and a sentence of at most 300 characters.
 const TOKENS: u32 = 200;
 
-/// Asks how a task went, and reads it.
+/// Prompt and parser for task assessments.
 ///
-/// An answer is taken only if its score is one of the scale, and its sentence one line in which every number and every word written
-/// like a name stands in the steps.
+/// An answer is accepted only if its score is on the scale, and its sentence is one line in which every number and every
+/// name-like word occurs in the steps.
 #[derive(Clone, Debug)]
 pub struct ModelAppraiser {
     instructions: Instructions,
 }
 
 impl ModelAppraiser {
-    /// Makes one.
+    /// Makes one with these instructions.
     pub fn new(instructions: Instructions) -> Self {
         Self { instructions }
     }

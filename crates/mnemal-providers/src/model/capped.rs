@@ -1,4 +1,4 @@
-//! A model that costs no more than it may, and whose answers were looked at.
+//! A model with a budget and with validated answers.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use super::screen::screen;
 use super::tally::Tally;
 use super::tokens_of;
 
-/// Requests that one question may take, repetitions and waits included. Source: own choice; five attempts of RELIABILITY 11,
+/// Requests that one question may take, retries and waits included. Source: own choice; the five attempts of the retry policy,
 /// the same without a schema, and two waits that the endpoint asked for.
 const REQUESTS: u32 = 8;
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600 * 1_000_000;
 /// Microseconds of a day.
 const DAY: i64 = 24 * HOUR;
-/// For how long a call stands in the ledger, in microseconds. Source: own choice, twice what is counted.
+/// How long a call stays in the ledger, in microseconds. Source: own choice, twice the counted period.
 const KEPT: i64 = 2 * DAY;
 
-/// The most that a space may spend on language models.
+/// The budget of a space for language models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelCaps {
-    /// Requests in any 60 minutes, repetitions included.
+    /// Requests in any 60 minutes, retries included.
     pub requests_per_hour: u32,
-    /// Tokens in any 24 hours, both ways.
+    /// Tokens in any 24 hours, sent and received.
     pub tokens_per_day: TokenCount,
 }
 
-/// What was spent lately.
+/// Recent consumption.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Requests of the last 60 minutes.
@@ -43,7 +43,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Counts what was spent up to now. A call that is open counts with all that it may cost.
+    /// Sums up the recent consumption. An open call counts with its maximum cost.
     ///
     /// # Errors
     /// `Unavailable` when the ledger does not answer.
@@ -57,10 +57,10 @@ impl Spent {
         })
     }
 
-    /// Returns the questions of the 24 hours up to now, newest first.
+    /// Returns the calls of the 24 hours up to now, newest first.
     ///
     /// # Errors
-    /// `Unavailable` when the ledger does not answer; `Corrupt` for a line that is none.
+    /// `Unavailable` when the ledger does not answer; `Corrupt` for an unreadable line.
     pub async fn calls(ledger: &dyn LedgerStore, now: Timestamp) -> Result<Vec<ModelCall>> {
         let from = now.plus_micros(1 - DAY);
         let lines = ledger.lines(Book::Call, NonZeroUsize::MAX).await?;
@@ -73,29 +73,29 @@ impl Spent {
     }
 }
 
-/// A model whose questions are counted before they are asked, one at a time, and whose answers are screened.
+/// A model whose calls are counted before they are made, one at a time, and whose answers are screened.
 ///
-/// The caps are counted in the ledger of the space, so that they hold over restarts, and whichever pass asks. A call is noted
-/// with all that it may cost before anything is sent, and with what it did cost afterwards; a process that ends in between
+/// The budget is counted in the ledger of the space, so that it holds across restarts, and for all passes together. A call is
+/// recorded with its maximum cost before anything is sent, and with its actual cost afterwards; a process that ends in between
 /// leaves the larger number.
 #[derive(Debug)]
 pub struct CappedModel {
     /// The model.
     pub model: Arc<dyn LanguageModel>,
-    /// Where calls are counted.
+    /// The ledger that counts calls.
     pub ledger: Arc<dyn LedgerStore>,
-    /// What the time is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// What names the calls.
+    /// The source of call ids.
     pub ids: Arc<dyn IdSource>,
-    /// The most that may be spent.
+    /// The budget.
     pub caps: ModelCaps,
     tally: Arc<Tally>,
     turn: Mutex<()>,
 }
 
 impl CappedModel {
-    /// Puts caps on a model.
+    /// Applies a budget to a model.
     pub fn new(
         model: Arc<dyn LanguageModel>,
         ledger: Arc<dyn LedgerStore>,
@@ -106,13 +106,13 @@ impl CappedModel {
         Self { model, ledger, clock, ids, caps, tally: Arc::default(), turn: Mutex::new(()) }
     }
 
-    /// Counts what is asked with what others ask.
+    /// Counts its requests in a shared tally.
     #[must_use]
     pub fn counted_in(self, tally: Arc<Tally>) -> Self {
         Self { tally, ..self }
     }
 
-    /// Returns what is left, unless it is less than one request of these tokens.
+    /// Returns the remaining budget, unless it is less than one request of these tokens.
     async fn left(&self, now: Timestamp, request: TokenCount) -> Result<(u32, TokenCount)> {
         let spent = Spent::count(self.ledger.as_ref(), now).await?;
         let requests = self.caps.requests_per_hour.saturating_sub(spent.requests);

@@ -1,4 +1,4 @@
-//! Claims that a model read, each held against the words that it was shown.
+//! Claims extracted by a model, each checked against the words that it was shown.
 
 use mnemal_core::{
     Completion, EntityKind, ExtractedFact, Extraction, Familiar, ModelExtractor, Predicate, Producer, Prompt,
@@ -11,23 +11,23 @@ use super::find::find;
 use super::instructions::Instructions;
 use super::numbered;
 
-/// Tokens of an answer, for each message that is shown. Source: own choice; some four claims.
+/// Tokens of an answer, for each shown message. Source: own choice; some four claims.
 const TOKENS_A_MESSAGE: u32 = 200;
-/// Tokens of an answer beside that. Source: own choice.
+/// Tokens of an answer in addition. Source: own choice.
 const TOKENS: u32 = 100;
-/// Most claims of one message. Source: own choice; more are a list and no statement.
+/// Most claims of one message. Source: own choice; a longer output is a list and not a statement.
 const CLAIMS_A_MESSAGE: usize = 8;
-/// Characters of the longest name of a subject. Source: EXTRACTION 4, intake of names.
+/// Characters of the longest subject name. Source: the limit of name normalization in mnemal-extract.
 const LONGEST_NAME: usize = 80;
 
-/// Asks for claims and reads them.
+/// Prompt and parser for claims.
 ///
-/// Whom and what the space knows is told beside the messages, so that a claim may say by its number whom a part of a name means;
-/// the words of the message are taken all the same.
+/// Known entities are listed next to the messages, so that a claim can refer by number to the entity that a partial name means;
+/// the words of the message are stored all the same.
 ///
-/// A claim is taken only if it names a message that was shown, quotes words that the message says, and its value and whoever
-/// it is about stand in those words or are the user; so nothing that a model makes up, calculates or takes out of its
-/// instructions comes through. What the words mean (a question, a denial, somebody else's words) is for the rules to judge.
+/// A claim is accepted only if it names a shown message, quotes words of that message, and its object and subject occur in
+/// those words or are the user; so invented or calculated values and text from the instructions are rejected. The meaning of
+/// the words (a question, a denial, reported speech) is judged by the rules.
 #[derive(Clone, Debug)]
 pub struct ModelClaims {
     instructions: Instructions,
@@ -35,7 +35,7 @@ pub struct ModelClaims {
 }
 
 impl ModelClaims {
-    /// Makes an extractor of claims with these predicates; what a model says with another one is dropped.
+    /// Makes an extractor of claims with these predicates; claims with other predicates are dropped.
     pub fn new(instructions: Instructions, predicates: Vec<Predicate>) -> Self {
         Self { instructions, predicates }
     }
@@ -159,8 +159,8 @@ struct Answer {
     claims: Vec<Value>,
 }
 
-/// The names in the order of the alphabet are the order in which a claim is best written, because a schema is sorted on its
-/// way: a model that writes the quotation first copies the value out of it.
+/// The field names sort in the best order for writing a claim, because a schema is sorted in transit: a model that writes the
+/// quotation first copies the value from it.
 #[derive(Deserialize)]
 struct Claim {
     message: usize,
@@ -172,7 +172,7 @@ struct Claim {
     object: String,
 }
 
-/// Writes whom and what the space knows; nothing where it knows nothing.
+/// Writes the known entities and topics; nothing if there are none.
 fn told(familiar: &Familiar) -> String {
     let entity = |(name, kind): &(String, EntityKind)| format!("{name} ({})", kind.as_str());
     let entities: Vec<String> = familiar.entities.iter().map(entity).collect();
@@ -183,7 +183,7 @@ fn told(familiar: &Familiar) -> String {
     list("Known names", &entities) + &list("Known topics", &familiar.topics)
 }
 
-/// Returns the words of a quote that stand for the known name of a number: all of the name, or else one word of it.
+/// Returns the words of a quote that stand for a known entity by its number: all of the name, or else one word of it.
 fn known_in(quote: Span, text: &str, familiar: &Familiar, number: usize) -> Option<Subject> {
     let (name, _) = familiar.entities.get(number.checked_sub(1)?)?;
     let mut forms = std::iter::once(name.as_str()).chain(name.split_whitespace());
@@ -191,8 +191,8 @@ fn known_in(quote: Span, text: &str, familiar: &Familiar, number: usize) -> Opti
     Some(Subject::Named(span.of(text)?.to_owned()))
 }
 
-/// Returns whom a claim is about: the user, somebody of the user's, a name in the quote, or a known one of which a part stands
-/// there.
+/// Returns the subject of a claim: the user, a relation of the user, a name in the quote, or a known entity of which a part
+/// occurs there.
 fn subject(said: &str, familiar: &Familiar, text: &str, quote: Span) -> Option<Subject> {
     let said = said.trim();
     if let Ok(number) = said.parse() {

@@ -1,4 +1,4 @@
-//! Digests of texts by a model, held against these texts.
+//! Model-written digests of texts, checked against those texts.
 
 use mnemal_core::{
     Completion, Digest, Importance, LONGEST_DIGEST, MOST_NAMED, ModelDigester, Producer, Prompt, Result, Tag,
@@ -13,20 +13,20 @@ use super::summary::made_up;
 
 /// Tokens of an answer. Source: own choice; two sentences, names and topics.
 const TOKENS: u32 = 400;
-/// Topics of a text. Source: GB-29, two to four.
+/// Topics of a text. Source: own choice, two to four (GB-29).
 const TOPICS: usize = 4;
 
-/// Asks what texts say in short, and reads it.
+/// Prompt and parser for digests.
 ///
-/// A summary is taken only if every number in it, and every word written like a name, stands in the text. A name that the text
-/// does not have is dropped.
+/// A digest is accepted only if every number in it, and every name-like word, occurs in the text. Names that are not in the
+/// text are dropped.
 #[derive(Clone, Debug)]
 pub struct ModelDigests {
     instructions: Instructions,
 }
 
 impl ModelDigests {
-    /// Makes one.
+    /// Makes one with these instructions.
     pub fn new(instructions: Instructions) -> Self {
         Self { instructions }
     }

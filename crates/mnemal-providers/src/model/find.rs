@@ -1,15 +1,15 @@
-//! The one JSON object in an answer that may hold other words around it.
+//! Extraction of the single JSON object from an answer with surrounding prose.
 
 use mnemal_core::{Result, unusable};
 use serde::de::DeserializeOwned;
 
-/// Most objects that are looked at. Source: own choice; prose has few braces, and each is read to its end.
+/// Most objects examined. Source: own choice; prose has few braces, and each is read to its end.
 const MOST: usize = 64;
 
-/// Reads the one outermost object that has the form of `T`; prose around it, fences and braces in the prose are skipped.
+/// Parses the one outermost object that has the form of `T`; prose around it, fences and braces in the prose are skipped.
 ///
 /// # Errors
-/// `Unsupported` when there is none, when the last one has no end, or when two fit.
+/// `Unsupported` when there is none, when the last one is incomplete, or when two fit.
 pub(super) fn find<T: DeserializeOwned>(text: &str) -> Result<T> {
     let mut found = None;
     let mut rest = text;
@@ -35,7 +35,7 @@ pub(super) fn find<T: DeserializeOwned>(text: &str) -> Result<T> {
     found.ok_or_else(|| unusable("it held no JSON object of the form that was asked for"))
 }
 
-/// Returns how many bytes the object takes with which a text begins; `None` when it has no end.
+/// Returns the byte length of the object at the start of a text; `None` when it is incomplete.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
     for (place, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! Instructions to a model: a versioned file of this crate, or a file in its place.
+//! Instructions to a model: a versioned file of this crate, or a replacement.
 
 use mnemal_core::{Error, Producer, Purpose, Result};
 
@@ -8,51 +8,51 @@ const LONGEST: usize = 16 * 1_024;
 /// Instructions of one producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instructions {
-    /// What the answer is for.
+    /// The purpose of the answer.
     pub(super) purpose: Purpose,
-    /// Who asks with them.
+    /// The producer that uses them.
     pub(super) producer: Producer,
     /// The words.
     pub(super) text: String,
 }
 
 impl Instructions {
-    /// The file of this crate that tells how claims are found.
+    /// The built-in instructions for claim extraction.
     pub fn extract() -> Self {
         Self::built_in(Purpose::Extract, "model/extract", 1, include_str!("../../prompts/extract-1.md"))
     }
 
-    /// The file of this crate that tells how a summary is written.
+    /// The built-in instructions for summaries.
     pub fn summarize() -> Self {
         Self::built_in(Purpose::Summarize, "model/summarize", 1, include_str!("../../prompts/summarize-1.md"))
     }
 
-    /// The file of this crate that tells how it is said what some notes have in common.
+    /// The built-in instructions for insights from several notes.
     pub fn insight() -> Self {
         Self::built_in(Purpose::Consolidate, "model/insight", 1, include_str!("../../prompts/insight-1.md"))
     }
 
-    /// The file of this crate that tells how it is said in short what a text says.
+    /// The built-in instructions for digests of texts.
     pub fn digest() -> Self {
         Self::built_in(Purpose::Extract, "model/digest", 1, include_str!("../../prompts/digest-1.md"))
     }
 
-    /// The file of this crate that tells how one note is made of several.
+    /// The built-in instructions for merging notes.
     pub fn merge() -> Self {
         Self::built_in(Purpose::Consolidate, "model/merge", 1, include_str!("../../prompts/merge-1.md"))
     }
 
-    /// The file of this crate that tells how the text of a node of the summaries is kept.
+    /// The built-in instructions for the texts of summary nodes.
     pub fn node() -> Self {
         Self::built_in(Purpose::Summarize, "model/node", 1, include_str!("../../prompts/node-1.md"))
     }
 
-    /// The file of this crate that tells how notes are judged.
+    /// The built-in instructions for judging notes.
     pub fn judge() -> Self {
         Self::built_in(Purpose::Consolidate, "model/judge", 1, include_str!("../../prompts/judge-1.md"))
     }
 
-    /// The file of this crate that tells how a task is judged.
+    /// The built-in instructions for assessing tasks.
     pub fn appraise() -> Self {
         Self::built_in(Purpose::Consolidate, "model/appraise", 1, include_str!("../../prompts/appraise-1.md"))
     }
@@ -61,7 +61,7 @@ impl Instructions {
         Self { purpose, producer: Producer { id: id.to_owned(), version }, text: text.trim().to_owned() }
     }
 
-    /// Returns these behind somebody's own words about the same work, so that the answer keeps its form.
+    /// Prepends a directive to these instructions, so that the answer keeps its form.
     ///
     /// # Errors
     /// As [`replaced`](Self::replaced).
@@ -70,11 +70,11 @@ impl Instructions {
         self.replaced(&text)
     }
 
-    /// Takes other words in the place of these. Their hash is a part of the producer's name, so that answers to other words are
-    /// never taken for answers to these; the form of the answer is asked for beside them and stays.
+    /// Replaces the text. Its hash becomes part of the producer's name, so that answers to different instructions are never
+    /// confused; the form of the answer is requested separately and stays.
     ///
     /// # Errors
-    /// `Invalid` when there is nothing in them, or more than 16 KiB.
+    /// `Invalid` when the text is empty, or longer than 16 KiB.
     pub fn replaced(self, text: &str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() || text.len() > LONGEST {
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    /// What stands in an example comes back as a fact: RECALL 8.3.
+    /// A small model copies the names of a prompt's example into its answer as facts, so the files hold none.
     #[test]
     fn the_files_name_nobody() {
         let files = [

@@ -1,4 +1,4 @@
-//! What a model thinks of notes and messages, each opinion held against what was shown.
+//! Model judgments of notes and messages, each checked against what the model was shown.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use super::find::find;
 use super::instructions::Instructions;
 use super::numbered;
 
-/// Tokens of an answer, for each note and each message that is shown. Source: own choice; a path and some tags, or a quotation.
+/// Tokens of an answer, for each shown note and message. Source: own choice; a path and some tags, or a quotation.
 const TOKENS_EACH: u32 = 40;
-/// Tokens of an answer beside that. Source: own choice.
+/// Tokens of an answer in addition. Source: own choice.
 const TOKENS: u32 = 100;
-/// Tags that a note is given. Source: own choice; more are a text.
+/// Most tags per note. Source: own choice; more would be a text.
 const TAGS: usize = 8;
 
-/// Asks what a model thinks, and reads it.
+/// Prompt and parser for judgments on notes and messages.
 ///
-/// An opinion is taken only if it is about a note or a message that was shown, files under a category that can be one, or quotes
-/// words that the message says. Whether it is carried out is for the dream to check.
+/// A judgment is accepted only if it concerns a shown note or message, names a valid category, or quotes words of the message.
+/// Whether it is applied is checked by the consolidation.
 #[derive(Clone, Debug)]
 pub struct ModelJudge {
     instructions: Instructions,
@@ -69,7 +69,7 @@ const FORM: &str = "Answer with one JSON object and nothing else: {\"notes\": [{
     \"tags\": its tags, \"noise\": true or false}], \"preferences\": [{\"message\": its number, \"quote\": the words of the \
     message that say it, copied exactly}]}";
 
-/// What stands before what the user praised and corrected; where there is nothing the question is without it.
+/// Header of the user's recent praise and corrections; omitted if there are none.
 const FEEDBACK: &str =
     "What the user praised and corrected lately shows what matters to him; you are not asked about it:";
 

@@ -1,4 +1,4 @@
-//! Edits of the text of a summary that a model asks for, each held against the sentences that it names.
+//! Model edits of a summary's text, each checked against the sentences that it cites.
 
 use mnemal_core::{
     Completion, LONGEST_LINE, MOST_LINES, NodeWriter, Producer, Prompt, Result, TokenCount, WrittenLine,
@@ -12,16 +12,15 @@ use super::instructions::Instructions;
 use super::numbered;
 use super::summary::{bare, made_up};
 
-/// Tokens of an answer, for each sentence that is shown. Source: own choice; an edit with a line of some twenty words.
+/// Tokens of an answer, for each shown sentence. Source: own choice; an edit with a line of some twenty words.
 const TOKENS_A_SENTENCE: u32 = 80;
-/// Tokens of an answer beside that. Source: own choice.
+/// Tokens of an answer in addition. Source: own choice.
 const TOKENS: u32 = 100;
 
-/// Asks for edits and applies them.
+/// Prompt and parser for edits of a summary.
 ///
-/// An edit is applied only if it names a line that is there, or sentences that were shown, and every number in its words and
-/// every word written like a name stands in these sentences; so what a model makes up, calculates or takes out of its
-/// instructions changes nothing.
+/// An edit is applied only if it names an existing line, or shown sentences, and every number and every name-like word in it
+/// occurs in these sentences; so invented or calculated values and text from the instructions have no effect.
 #[derive(Clone, Debug)]
 pub struct ModelWriter {
     instructions: Instructions,
@@ -108,7 +107,7 @@ impl NodeWriter for ModelWriter {
     }
 }
 
-/// Makes one edit; lines that were added have the number 0, which names none.
+/// Applies one edit; added lines have the number 0, which no edit can name.
 fn applied(
     edit: &Value,
     lines: &mut Vec<(usize, WrittenLine)>,
@@ -144,7 +143,7 @@ fn applied(
     }
 }
 
-/// Reads the line of an edit, with the sentences that it names and that were shown.
+/// Parses the line of an edit, with its valid sentence references.
 fn line(edit: &Change, sentences: &[String]) -> Result<WrittenLine, &'static str> {
     let text = edit.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = bare(&text);

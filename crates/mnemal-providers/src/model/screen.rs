@@ -1,28 +1,28 @@
-//! What no answer may look like, whatever was asked and whichever model was asked.
+//! Screen for unusable answers (repetition, prompt echo and others), whatever the purpose and the model.
 
 use std::collections::HashSet;
 
 use mnemal_core::{Prompt, Result, unusable};
 
-/// Bytes that a token has at most on average. Source: own choice; English prose has 4 to 5.
+/// Most bytes of an average token. Source: own choice; English prose has 4 to 5.
 const BYTES_A_TOKEN: usize = 12;
-/// Words among which one must be new now and then. Source: RELIABILITY 11, row 15.
+/// Window of words for the repetition check. Source: own choice.
 const STRETCH: usize = 200;
-/// Words for each different one from which on a stretch repeats itself. Source: RELIABILITY 11, row 15, a ratio of 0.1.
+/// Words per distinct word at which a window counts as repetition. Source: own choice, a unique-word ratio of 0.1.
 const REPEATED: usize = 10;
-/// Bytes that are compared at a place, where there are no words to compare. Source: own choice.
+/// Bytes compared at a position, in scripts without words. Source: own choice.
 const PIECE: usize = 8;
-/// Places for each different piece from which on a text repeats itself; stands for the compression ratio of row 15.
+/// Positions per distinct piece at which a text counts as repetition. Source: own choice; it replaces a compression ratio.
 const SAME: usize = 20;
-/// Words in a row that are compared with the question. Source: RELIABILITY 11, row 17.
+/// Words in a row that are compared with the prompt. Source: own choice; shared runs of eight words are quotations.
 const RUN: usize = 8;
-/// Share of an answer's runs, in percent, that may stand in the question. Source: RELIABILITY 11, row 17.
+/// Percentage of an answer's runs that may occur in the prompt. Source: own choice; more is an echo of the prompt.
 const ECHOED: usize = 80;
 
-/// Lets an answer pass that can be one.
+/// Accepts a plausible answer.
 ///
 /// # Errors
-/// `Unsupported` for one that is far longer than was asked for, repeats itself without an end, or repeats the question.
+/// `Unsupported` for an answer that is far longer than requested, repeats itself endlessly, or repeats the prompt.
 pub(super) fn screen(prompt: &Prompt, text: &str) -> Result<()> {
     if text.len() > (prompt.most.0 as usize).saturating_mul(BYTES_A_TOKEN) {
         return Err(unusable("it was far too long"));

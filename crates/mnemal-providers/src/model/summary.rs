@@ -1,4 +1,4 @@
-//! Summaries that a model wrote, held against the texts that it was shown.
+//! Model-written summaries, checked against the texts that the model was shown.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use mnemal_core::{Completion, Producer, Prompt, Result, Summarizer, TokenCount, 
 use super::instructions::Instructions;
 use super::{numbered, tokens_of};
 
-/// Asks for summaries and reads them.
+/// Prompt and parser for summaries.
 ///
-/// A summary is taken only if every number in it, and every word that begins like a name, stands in the texts that were shown;
-/// so a model can leave out, but not make up who, how many and when.
+/// A summary is accepted only if every number in it, and every word that begins like a name, occurs in the shown texts; so a
+/// model can omit, but not invent, names, numbers and dates.
 #[derive(Clone, Debug)]
 pub struct ModelSummarizer {
     instructions: Instructions,
@@ -69,18 +69,18 @@ impl Summarizer for ModelSummarizer {
     }
 }
 
-/// A line without the sign of a list before it.
+/// A line without its list marker.
 pub(super) fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '•']).trim()
 }
 
-/// Whether a line has a name, a number or a date that none of the texts has that were shown.
+/// Whether a line has a name, a number or a date that is in none of the shown texts.
 pub(super) fn made_up(line: &str, shown: &[&str]) -> bool {
     let shown: HashSet<String> = shown.iter().flat_map(|text| words(text)).collect();
     checked(line).iter().any(|word| !shown.contains(word))
 }
 
-/// Words in small letters, without what stands around them or possesses them.
+/// Words in lower case, without surrounding signs and possessives.
 fn words(text: &str) -> Vec<String> {
     text.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '.' | ',' | '\'' | '’')))
         .map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()))
@@ -90,8 +90,8 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a line that must have been shown: what holds a digit, and what is written large anywhere but at the
-/// beginning of a sentence.
+/// The words of a line that must have been shown: those with a digit, and those capitalized anywhere but at the beginning of a
+/// sentence.
 fn checked(line: &str) -> Vec<String> {
     let mut begins = true;
     let mut found = Vec::new();
@@ -107,7 +107,7 @@ fn checked(line: &str) -> Vec<String> {
     found
 }
 
-/// Whether more than the first letter is written large: "NATO", `MySQL`.
+/// Whether more than the first letter is a capital: "NATO", `MySQL`.
 fn is_shouted(word: &str) -> bool {
     word.chars().skip(1).any(char::is_uppercase)
 }

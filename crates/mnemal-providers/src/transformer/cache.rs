@@ -1,14 +1,14 @@
-//! The vectors of the questions that were asked last.
+//! Cache of the latest query vectors.
 
 use std::collections::HashMap;
 
-/// Vectors that are kept. Source: BA-43; with 384 values each they take 15 MB once so many questions were asked.
+/// Cached vectors. Source: own choice (BA-43); with 384 values each they take 15 MB when full.
 const KEPT: usize = 10_000;
 
 /// A vector, or the knowledge that the text has none.
 pub(crate) type Answer = Option<Vec<f32>>;
 
-/// The vectors of the last 10,000 different questions, by a hash of the text; the one that was not asked for longest goes first.
+/// The vectors of the last 10,000 distinct queries, by a hash of the text; least recently used ones are evicted first.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     answers: HashMap<[u8; 32], (u64, Answer)>,
@@ -16,7 +16,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Returns the answer to a question that is kept.
+    /// Returns the cached answer to a query.
     pub(crate) fn get(&mut self, question: &str) -> Option<Answer> {
         self.asked += 1;
         let (asked, answer) = self.answers.get_mut(&key(question))?;
@@ -24,7 +24,7 @@ impl Cache {
         Some(answer.clone())
     }
 
-    /// Keeps an answer. Looks at all of them where one must go, which costs little beside making a vector.
+    /// Stores an answer. An eviction scans all entries, which costs little compared with computing a vector.
     pub(crate) fn put(&mut self, question: &str, answer: Answer) {
         self.asked += 1;
         self.answers.insert(key(question), (self.asked, answer));

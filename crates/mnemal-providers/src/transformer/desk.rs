@@ -1,7 +1,7 @@
-//! One thread that works off texts, questions first.
+//! Worker thread for embedding, queries first.
 //!
-//! A model needs milliseconds of a processor for a text. They are spent beside the caller's threads, so that whoever waits
-//! can stop waiting, and texts that nobody waits for any more are not begun.
+//! A model needs milliseconds of CPU time per text. A separate thread spends them, so that callers can cancel, and texts that
+//! no caller waits for any more are not begun.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,16 +12,16 @@ use std::thread::JoinHandle;
 use mnemal_core::{Error, ErrorKind, Result};
 use tokio::sync::oneshot;
 
-/// Who waits for a text.
+/// The purpose of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Somebody who asks; goes first.
+    /// A query; goes first.
     Question,
     /// The index.
     Document,
 }
 
-/// The thread's queue, and its handle; dropping it waits for the text at hand and gives up the others.
+/// The thread's queue and handle; dropping it waits for the current text and cancels the others.
 pub(crate) struct Desk<A> {
     queue: Arc<Queue<A>>,
     worker: Option<JoinHandle<()>>,
@@ -45,7 +45,7 @@ struct Job<A> {
 }
 
 impl<A: Send + 'static> Desk<A> {
-    /// Starts the thread; `work` answers one text at a time, and may panic.
+    /// Starts the thread; `work` processes one text at a time, and may panic.
     ///
     /// # Errors
     /// `Unavailable` when the operating system has no thread.
@@ -67,7 +67,7 @@ impl<A: Send + 'static> Desk<A> {
         Ok(Self { queue, worker: Some(worker) })
     }
 
-    /// Puts a text into the queue; dropping what is returned takes it out again.
+    /// Enqueues a text; dropping the receiver removes it.
     pub(crate) fn ask(&self, text: &str, kind: Kind) -> oneshot::Receiver<Result<A>> {
         let (answer, waiting) = oneshot::channel();
         self.queue.add(Job { text: text.to_owned(), kind, answer });
@@ -85,7 +85,7 @@ impl<A> Queue<A> {
         self.changed.notify_one();
     }
 
-    /// Waits for the next text that somebody waits for; `None` once the desk is closed.
+    /// Waits for the next text with a waiting caller; `None` once the worker is closed.
     fn next(&self) -> Option<Job<A>> {
         let mut state = self.state();
         loop {

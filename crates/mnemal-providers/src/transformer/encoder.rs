@@ -11,7 +11,7 @@ use rten_tensor::{NdTensor, NdTensorView};
 use super::recipe::Pooling;
 use crate::unit::unit;
 
-/// What the inputs of a BERT model are called; the first one must be there.
+/// Names of a BERT model's inputs; the first one is required.
 const INPUTS: [&str; 3] = ["input_ids", "attention_mask", "token_type_ids"];
 /// Largest number of values of a vector. Source: the widest sentence transformers in use have 1,024; four times that.
 const MOST_DIMENSIONS: usize = 4_096;
@@ -19,11 +19,11 @@ const MOST_DIMENSIONS: usize = 4_096;
 /// A loaded model.
 pub(crate) struct Encoder {
     model: Model,
-    /// The inputs that the model has, with what each position of them holds.
+    /// The inputs of the model, with the meaning of each position.
     inputs: Vec<(NodeId, Holds)>,
     output: NodeId,
     pooling: Pooling,
-    /// One thread: what remembers must not take all processors of its host.
+    /// One thread: the memory must not use all processors of its host.
     pool: Arc<ThreadPool>,
 }
 
@@ -35,7 +35,7 @@ enum Holds {
 }
 
 impl Encoder {
-    /// Loads a model, with its weights laid out for speed: that takes twice the memory of a quantised file, and half the
+    /// Loads a model, with its weights laid out for speed: that takes twice the memory of a quantized file, and half the
     /// time of a short text.
     ///
     /// # Errors
@@ -56,10 +56,10 @@ impl Encoder {
         Ok(Self { model, inputs, output, pooling, pool })
     }
 
-    /// Finds out how many values a vector has, by the shortest text there is.
+    /// Determines the dimension, with the shortest possible text.
     ///
     /// # Errors
-    /// `Unsupported` when the model answers something else than one vector a piece.
+    /// `Unsupported` when the model returns anything but one vector per piece.
     pub(crate) fn dimensions(&self, empty: &[i32]) -> Result<usize> {
         match catch_unwind(AssertUnwindSafe(|| self.pooled(empty))) {
             Ok(Ok(vector)) => Ok(vector.len()),
@@ -71,13 +71,13 @@ impl Encoder {
         }
     }
 
-    /// Returns the vector of a text, of length 1; `None` when it has no direction.
+    /// Returns the vector of a text, of length 1; `None` for a zero vector.
     ///
-    /// One text at a time: models that quantise what they compute measure the whole batch for it, so that a vector would
-    /// depend on the texts beside it, and a batch is not faster on one thread because it is padded to its longest text.
+    /// One text at a time: models with dynamic quantization measure the whole batch, so that a vector would depend on its
+    /// neighbors, and a batch is not faster on one thread because it is padded to its longest text.
     ///
     /// # Errors
-    /// `Internal` when the model does not run.
+    /// `Internal` when the model fails to run.
     pub(crate) fn encode(&self, pieces: &[i32]) -> Result<Option<Vec<f32>>> {
         self.pooled(pieces).map(unit)
     }

@@ -1,20 +1,20 @@
-//! How the models that are known are to be read.
+//! Recipes for known transformer models: pooling, prefixes and limits.
 
-/// How one vector is made of those of the pieces.
+/// The pooling of piece vectors into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pooling {
     /// Their mean, `[CLS]` and `[SEP]` included.
     Mean,
-    /// The one of `[CLS]`.
+    /// That of `[CLS]`.
     First,
 }
 
-/// A family of sentence transformers: what a file does not say of itself.
+/// A family of sentence transformers: properties that the file does not state.
 #[derive(Debug, PartialEq)]
 pub struct Recipe {
     name: &'static str,
     pub(crate) pooling: Pooling,
-    /// What a question begins with; texts that are found begin with nothing.
+    /// Prefix of a query; texts have none.
     pub(crate) query_prefix: &'static str,
     floor: f32,
     /// BLAKE3 of the pinned file.
@@ -65,7 +65,7 @@ impl Recipe {
         self.name
     }
 
-    /// Returns the cosine below which nearness alone injects nothing.
+    /// Returns the similarity floor: the cosine below which a vector match alone injects nothing.
     pub fn floor(&self) -> f32 {
         self.floor
     }

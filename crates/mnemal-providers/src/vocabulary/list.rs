@@ -1,4 +1,4 @@
-//! A vocabulary read from the text file that models bring along.
+//! A vocabulary from the text file of a model.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use mnemal_core::{Error, ErrorKind, Result};
 
 use super::{Piece, SpellingHash, Vocabulary};
 
-/// A vocabulary of one piece a line, numbered from 0 in the order of the lines (`vocab.txt`).
+/// A vocabulary of one piece per line, numbered from 0 in the order of the lines (`vocab.txt`).
 #[derive(Clone, Debug)]
 pub(crate) struct PieceList {
     spellings: Vec<Box<[u8]>>,
-    /// Pieces that open a word, by what stands in the text.
+    /// Pieces that open a word, by what is in the text.
     opening: HashMap<Box<[u8]>, Piece>,
-    /// Pieces that continue one, by what stands in the text: without `##`.
+    /// Pieces that continue one, by what is in the text: without `##`.
     continuing: HashMap<Box<[u8]>, Piece>,
     longest: usize,
 }

@@ -1,13 +1,13 @@
-//! Reads and writes numbers and columns; reading checks every length before it takes or allocates anything.
+//! Encoding of numbers and columns; reading checks every length before it reads or allocates.
 
 use mnemal_core::{Error, ErrorKind, Result};
 
-/// Says that stored bytes are damaged.
+/// Makes the error for damaged bytes.
 pub(crate) fn corrupt(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("stored bytes are damaged: {what}"))
 }
 
-/// Appends an unsigned number, seven bits a byte, lowest first.
+/// Appends an unsigned number, seven bits per byte, lowest first.
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(u8::try_from(value & 0x7f).unwrap_or_default() | 0x80);
@@ -21,7 +21,7 @@ pub(super) fn put_small(out: &mut Vec<u8>, number: u32) {
     put_varint(out, u64::from(number));
 }
 
-/// Appends a share, exactly.
+/// Appends a fraction, exactly.
 pub(super) fn put_share(out: &mut Vec<u8>, share: f32) {
     out.extend_from_slice(&share.to_le_bytes());
 }
@@ -31,7 +31,7 @@ pub(super) fn put_id(out: &mut Vec<u8>, id: u128) {
     out.extend_from_slice(&id.to_be_bytes());
 }
 
-/// Returns the place of something among others, at their end if it is new.
+/// Returns the index of a value in a list, appending it if it is new.
 pub(super) fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     if let Some(place) = all.iter().position(|known| *known == one) {
         return place;
@@ -51,7 +51,7 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Folds a signed number into an unsigned one, small for small magnitudes.
+/// Maps a signed number to an unsigned one, small for small magnitudes.
 pub(super) fn zigzag(value: i64) -> u64 {
     value.wrapping_shl(1).cast_unsigned() ^ (value >> 63).cast_unsigned()
 }
@@ -60,7 +60,7 @@ fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-/// Bytes that are still to be read.
+/// The unread bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
@@ -98,7 +98,8 @@ impl<'a> Input<'a> {
         self.varint().map(unzigzag)
     }
 
-    /// Reads how many values follow, each of at least `width` bytes, so that nobody allocates for more than there are.
+    /// Reads a count of values, each of at least `width` bytes, and checks it against the available bytes before any
+    /// allocation.
     pub(super) fn count(&mut self, width: usize) -> Result<usize> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
         match count.checked_mul(width) {

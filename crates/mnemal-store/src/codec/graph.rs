@@ -1,9 +1,9 @@
-//! The stored forms of an entity and of a fact. Both are written over again with each event that adds to them, and a context reads
-//! some hundred.
+//! Stored form of an entity and of a fact. Both are rewritten with each event that adds to them, and a context reads some
+//! hundred.
 //!
 //! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest. Then come the texts and the
-//! entities that are named, each once; what follows calls them by their number. Numbers are varints, ids their bytes, and the
-//! times of a support differences from those of the one before. Rows of before are JSON ([`row::graph`](crate::row::graph)).
+//! named entities, each once; the rest refers to them by number. Numbers are varints, ids their bytes, and the times of a
+//! support differences from those of the preceding one. Legacy rows are JSON ([`row::graph`](crate::row::graph)).
 
 use std::collections::HashMap;
 
@@ -18,16 +18,16 @@ use super::{level, level_code, seal, unsealed};
 use crate::entry::{trust, trust_code};
 use crate::row::{known, named};
 
-/// Of the rows of facts; counts up with every change of the format.
+/// Version of fact rows; incremented with every change of the format.
 const FACT: u8 = 1;
-/// Of the rows of entities; the first had no decisions.
+/// Version of entity rows; the first had no decisions.
 const ENTITY: u8 = 2;
-/// Bytes that a support mostly stays below. Source: own measurement.
+/// Typical upper size of a support in bytes. Source: own measurement.
 const SUPPORT: usize = 64;
-/// Bytes that a row mostly stays below without its supports. Source: own measurement.
+/// Typical upper size of a row without its supports, in bytes. Source: own measurement.
 const MOSTLY: usize = 512;
 
-/// What is called by its number, in the order of its first call.
+/// Interned values, referenced by number in order of first use.
 #[derive(Debug, Default)]
 struct Called<'r> {
     texts: HashMap<&'r str, usize>,
@@ -37,9 +37,9 @@ struct Called<'r> {
 /// A row that is being written.
 struct Output<'r> {
     called: Called<'r>,
-    /// The texts that are called, as they are stored.
+    /// The interned texts, in stored form.
     texts: Vec<u8>,
-    /// The entities that are called, as they are stored.
+    /// The interned entities, in stored form.
     entities: Vec<u8>,
     rest: Vec<u8>,
 }
@@ -318,7 +318,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Reads as many as are said to follow, each of at least `width` bytes.
+    /// Reads a counted list, with at least `width` bytes per value.
     fn many<T>(&mut self, width: usize, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let count = self.rest.count(width)?;
         (0..count).map(|_| one(self)).collect()
@@ -333,10 +333,10 @@ fn time(micros: i64) -> Result<Timestamp> {
     named(Timestamp::from_micros(micros))
 }
 
-/// Reads a fact. How many of something follow is held against the fewest bytes that so many would take.
+/// Reads a fact. Counts are checked against the available bytes before anything is allocated.
 ///
 /// # Errors
-/// `Corrupt` for everything that [`encode_fact`] does not write; never panics, never allocates more than the bytes call for.
+/// `Corrupt` for anything that [`encode_fact`] does not write; never panics, never allocates more than the bytes justify.
 pub(crate) fn decode_fact(stored: &[u8]) -> Result<Fact> {
     let mut stored = Stored::open(stored, FACT, "a fact")?;
     let from = &mut stored;
@@ -510,7 +510,7 @@ mod tests {
         }
     }
 
-    /// A fact in which every part that may be missing is there.
+    /// A fact with every optional part present.
     fn a_fact() -> Fact {
         let other = Support {
             object: Value::Entity(EntityId(9)),
@@ -590,7 +590,7 @@ mod tests {
         }
     }
 
-    /// What may be missing is missing.
+    /// Rows with every optional part absent.
     fn bare() -> (Fact, Entity) {
         let fact = Fact {
             topic: None,

@@ -1,10 +1,10 @@
-//! The stored form of a receipt, which is written with every context: some forty lines of up to a dozen parts, and a hundred
+//! Stored form of a receipt, which is written with every context: about forty lines of up to a dozen parts, and a hundred
 //! omissions.
 //!
 //! Byte 0 is the version of the format, bytes 1 to 8 are the first bytes of BLAKE3 over the rest. Numbers are varints, ids and
-//! hashes their bytes, shares four little-endian bytes. Names, signals with their weights, and producers stand once, at the
-//! beginning, and are called by their number; what an omission has in common with the one before it stands once too. Receipts
-//! of before are JSON ([`row::receipt`](crate::row::receipt)).
+//! hashes their bytes, fractions four little-endian bytes. Names, signals with their weights, and producers are listed once, at
+//! the start, and referenced by number; what an omission has in common with the preceding one is stored once too. Legacy
+//! receipts are JSON ([`row::receipt`](crate::row::receipt)).
 
 use std::time::Duration;
 
@@ -20,25 +20,25 @@ use crate::entry::{trust, trust_code};
 use crate::row::receipt::{because, block_kind, error_kind, layer, reason, signal};
 use crate::row::{known, named};
 
-/// Counts up with every change of the format.
+/// Incremented with every change of the format.
 const VERSION: u8 = 1;
-/// Bytes that a receipt mostly stays below. Source: own measurement, 45 lines and 100 omissions.
+/// Typical upper size of a receipt in bytes. Source: own measurement, 45 lines and 100 omissions.
 const MOSTLY: usize = 6 << 10;
 /// Bytes of a record: its kind and its id.
 pub(crate) const RECORD: usize = 17;
 
-/// One more than the shares that are written of a part at most: none where nothing was counted; what was counted; before it what
-/// was measured, where that is not the same; and behind it the value, where that is not the product with the weight.
+/// One more than the most fractions stored per part: none for a zero part; the normalized value; before it the raw value, if it
+/// differs; and after it the contribution, if it is not the product with the weight.
 const SHARES: usize = 4;
 
-/// What lines and omissions share, each once.
+/// Values shared by lines and omissions, each once.
 #[derive(Debug, Default)]
 struct Shared<'r> {
     names: Vec<&'r str>,
-    /// A signal that has another weight in another line stands twice.
+    /// A signal with different weights is listed once per weight.
     signals: Vec<(&'r str, f32)>,
     producers: Vec<&'r Producer>,
-    /// The signal that comes next where a line has the signals of the one before.
+    /// The expected next signal if a line repeats the signals of the preceding one.
     next: usize,
 }
 
@@ -79,7 +79,7 @@ fn is_same(one: f32, other: f32) -> bool {
 /// Writes a receipt.
 ///
 /// # Errors
-/// `Unsupported` for a record or a cause of a gap that this version does not know.
+/// `Unsupported` for a record or a gap cause that this version does not know.
 pub(crate) fn encode(receipt: &Receipt) -> Result<Vec<u8>> {
     let mut shared = Shared::default();
     let mut rest = Vec::with_capacity(MOSTLY);
@@ -210,7 +210,7 @@ fn put_cause(out: &mut Vec<u8>, cause: GapCause, shared: &mut Shared<'_>) -> Res
     Ok(())
 }
 
-/// What the numbers of a receipt stand for.
+/// The tables that the numbers of a receipt refer to.
 struct Tables<'a> {
     names: Vec<&'a str>,
     signals: Vec<(&'static str, f32)>,
@@ -243,10 +243,10 @@ fn take_record(input: &mut Input<'_>) -> Result<RecordRef> {
     record(&input.bytes::<RECORD>()?)
 }
 
-/// Reads a receipt. How many of something follow is held against the fewest bytes that so many would take.
+/// Reads a receipt. Counts are checked against the available bytes before anything is allocated.
 ///
 /// # Errors
-/// `Corrupt` for everything that [`encode`] does not write; never panics, never allocates more than the bytes call for.
+/// `Corrupt` for anything that [`encode`] does not write; never panics, never allocates more than the bytes justify.
 pub(crate) fn decode(stored: &[u8]) -> Result<Receipt> {
     let mut input = unsealed(stored, VERSION, "a receipt")?;
     let input = &mut input;

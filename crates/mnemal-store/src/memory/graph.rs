@@ -113,7 +113,7 @@ impl GraphStore for MemoryStore {
 }
 
 impl State {
-    /// Removes every record that rests on an erased event; the projector derives again what rests on others too.
+    /// Removes every record that rests on an erased event; the projector derives again what also rests on others.
     pub(super) fn drop_erased_graph(&mut self) {
         if !self.has_erased() {
             return;

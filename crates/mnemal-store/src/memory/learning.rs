@@ -75,7 +75,7 @@ impl LearningStore for MemoryStore {
 }
 
 impl State {
-    /// Removes every learning that rests on erased events only; the projector derives the others again.
+    /// Removes learnings whose sources are all erased; the projector derives the others again.
     pub(super) fn drop_erased_learnings(&mut self) {
         let mut learnings = std::mem::take(&mut self.learnings);
         learnings.retain(|_, learning| {
@@ -85,7 +85,7 @@ impl State {
         self.learnings = learnings;
     }
 
-    /// Learnings that rest on no erased event.
+    /// Learnings without an erased source.
     fn living(&self) -> impl Iterator<Item = &Learning> {
         let erased = |learning: &Learning| learning.sources.iter().any(|source| self.is_erased(source.event));
         self.learnings.values().filter(move |learning| !erased(learning))

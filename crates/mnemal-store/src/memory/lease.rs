@@ -7,7 +7,7 @@ use mnemal_core::{Error, ErrorKind, Lease, LeaseName, LeaseStore, OwnerId, Resul
 
 use super::MemoryStore;
 
-/// A lease as it was given last.
+/// The last state of a lease.
 #[derive(Clone, Debug)]
 pub(super) struct Slip {
     lease: Lease,
@@ -60,7 +60,7 @@ impl LeaseStore for MemoryStore {
 }
 
 impl Slip {
-    /// Whether this is that turn, and not released.
+    /// Whether this is the given turn, unreleased.
     fn is(&self, lease: &Lease) -> bool {
         !self.released && self.lease.owner == lease.owner && self.lease.turn == lease.turn
     }

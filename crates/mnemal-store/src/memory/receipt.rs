@@ -1,4 +1,4 @@
-//! Receipts, and what each session was shown.
+//! Receipts, and the records that each session was shown.
 
 use std::num::NonZeroUsize;
 

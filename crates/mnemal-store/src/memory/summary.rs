@@ -12,7 +12,7 @@ use mnemal_core::{
 
 use super::{MemoryStore, State};
 
-/// The nodes by the texts of their paths; a hollow one has only its place.
+/// The nodes by the texts of their paths; a stale one has only its position.
 #[derive(Debug, Default)]
 pub(super) struct SummaryRows {
     nodes: BTreeMap<String, Result<SummaryNode, HollowNode>>,
@@ -89,7 +89,7 @@ impl SummaryStore for MemoryStore {
 }
 
 impl State {
-    /// Takes the text from every node that rests on an erased event.
+    /// Removes the text of every node that rests on an erased event.
     pub(super) fn hollow_erased_summaries(&mut self) {
         if !self.has_erased() {
             return;

@@ -1,4 +1,4 @@
-//! Upkeep of a space that has no file: there is little to do, and it says so.
+//! Maintenance of an in-memory space, which has no file.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@ use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
 use crate::{removal, statement};
 
 const LAYER: Layer = Layer::Graph;
-/// The row beside the edition that says how many values predicates hold, where anything is said of that.
+/// The companion row of the edition with the cardinality rulings, if there are any.
 const PREDICATES: &str = "graph/predicates";
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
@@ -78,7 +78,7 @@ fn put_predicates(edition: &Edition) -> Result<Step> {
     Ok(Step::new(statement::PUT_EDITION, vec![PREDICATES.into(), Value::Null, Value::Null, row.into()]))
 }
 
-/// What tells whether facts may have changed.
+/// The version of the facts, for change detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     cursor: u64,
@@ -118,8 +118,8 @@ pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
     Ok(Edition { producer, difference, predicates: predicates.unwrap_or_default() })
 }
 
-/// Adds what goes. What a row rests on only grows; an event too many would take the row with it when it is erased, and the
-/// graph is made anew then.
+/// Adds the removals. The sources of a row only grow; a superfluous one would remove the row when it is erased, and the graph
+/// is then rebuilt.
 fn remove(steps: &mut Vec<Step>, delta: &GraphDelta) {
     let gone = delta.remove_entities.iter().map(|id| id.0).chain(delta.remove_facts.iter().map(|id| id.0));
     steps.extend(removal::DELETE_GRAPH_SOURCES.removals(gone.map(bytes).collect()));
@@ -132,7 +132,7 @@ fn remove(steps: &mut Vec<Step>, delta: &GraphDelta) {
     steps.extend(removal::DELETE_MENTIONS.steps(delta.remove_mentions.iter().map(place).collect()));
 }
 
-/// Returns the steps that remove records, whatever they are, and the mentions in events.
+/// Returns the steps that remove records of any kind, and the mentions in events.
 pub(crate) fn removal_of(records: &[Value], events: Vec<Value>) -> Vec<Step> {
     let of_records = [
         &removal::DELETE_FACTS,
@@ -144,7 +144,7 @@ pub(crate) fn removal_of(records: &[Value], events: Vec<Value>) -> Vec<Step> {
     steps.chain(removal::DELETE_MENTIONS_IN.removals(events)).collect()
 }
 
-/// The events that the rows of a delta rest on.
+/// The source events of a delta's rows.
 #[derive(Debug)]
 struct Sources {
     /// Entities and facts, each with its events.
@@ -176,7 +176,7 @@ impl Sources {
     }
 }
 
-/// Rows and cursor; what rests on an event that was erased in between does not stay.
+/// Rows and cursor; rows that rest on an event erased in the meantime are removed.
 #[derive(Debug)]
 struct Folded {
     batch: Batch,
@@ -190,7 +190,7 @@ impl Work for Folded {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        // First, because the rows then go along with the commit; while the transaction is open nobody erases anything.
+        // First, because the rows then go along with the commit; while the transaction is open there is no other erase.
         let mut erased = BTreeSet::new();
         let events = self.sources.events().into_iter().map(Value::from).collect();
         for (text, args) in statement::ERASED_OF.lookups(events) {
@@ -249,7 +249,7 @@ fn ids(ids: &[EntityId]) -> Vec<Value> {
     ids.iter().map(|id| bytes(id.0)).collect()
 }
 
-/// Returns the ids of the entities of which a name has one of these keys.
+/// Returns the ids of the entities with a name of one of these keys.
 pub(crate) async fn named(sql: &dyn Sql, keys: &[String]) -> Result<Vec<EntityId>> {
     let keys = keys.iter().map(|key| key.as_str().into()).collect();
     let rows = lookup(sql, &statement::IDS_NAMED, keys).await?;
@@ -329,7 +329,7 @@ pub(crate) async fn believed(sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<F
     BELIEVED.read(sql, filter).await
 }
 
-/// The statements for one choice of versions.
+/// The statements for one selection of versions.
 struct Ways {
     /// Of one subject, which comes last, with some predicates.
     slots: &'static Many,
@@ -355,7 +355,7 @@ const BELIEVED: Ways = Ways {
 };
 
 impl Ways {
-    /// Reads by the narrowest index that a filter has, by id.
+    /// Reads by the most selective index for a filter, by id.
     async fn read(&self, sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<Fact>> {
         let rows = match (filter.subjects.only().map(Vec::as_slice), &filter.predicates) {
             (Some([subject]), Within::Only(predicates)) => {

@@ -13,7 +13,7 @@ use crate::sql::{Row, Sql};
 use crate::statement;
 use crate::vectors::PutVectors;
 
-/// Rows asked of the database at once.
+/// Rows per query.
 ///
 /// Source: measured; fewer cost more wake-ups of the connection's thread, more only memory.
 const STEP: usize = 16 * BLOCK_ROWS;
@@ -26,7 +26,7 @@ pub(crate) async fn mark(sql: &dyn Sql) -> Result<IndexMark> {
     read_mark(rows.first_mut())
 }
 
-/// Reads the mark and compares the head with the last event.
+/// Reads the mark and compares its head with the last event.
 pub(crate) fn read_mark(row: Option<&mut Row>) -> Result<IndexMark> {
     let row = row.ok_or_else(|| corrupt("the space has no row"))?;
     let head = row.count()?;
@@ -76,12 +76,12 @@ pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId
     Ok(stored)
 }
 
-/// Most blocks that one transaction writes anew for late vectors, and most rows in them: one full block, or a few small ones.
+/// Most blocks that one transaction rewrites for late vectors, and most rows in them: one full block, or a few small ones.
 ///
 /// Source: ADR 108, so that it stays below 5 ms.
 const BLOCKS_AT_ONCE: usize = 16;
 
-/// Parts rows so that each part writes few blocks anew; events that are not there are left out.
+/// Splits rows so that each part rewrites few blocks; unknown events are skipped.
 async fn by_blocks(sql: &dyn Sql, rows: &[(EventId, Vector)]) -> Result<Vec<Vec<(EventId, Vector)>>> {
     let mut seqs: HashMap<EventId, u64> = HashMap::new();
     for (text, args) in statement::PLACES_BY_ID.lookups(rows.iter().map(|(id, _)| (*id).into()).collect()) {

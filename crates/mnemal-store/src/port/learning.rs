@@ -14,7 +14,7 @@ use crate::sql::{Batch, Row, Sql, Step, Value};
 use crate::{codec, entry, removal, serve, statement};
 
 const LAYER: Layer = Layer::Learnings;
-/// Learnings that are read at once where few are kept. Source: own default, some megabytes of long notes.
+/// Learnings per page of a selective read. Source: own default, some megabytes of long notes.
 const PAGE: usize = 500;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
@@ -69,7 +69,7 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
     projection::dead_letters(sql, LAYER, limit).await
 }
 
-/// What tells whether rows may have changed.
+/// The version of the rows, for change detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     cursor: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Version {
 }
 
 impl Version {
-    /// Follows a write that moved the cursor and nothing else.
+    /// Follows a write that moved only the cursor.
     pub(crate) fn moved(&mut self, advance: &Advance) {
         if self.cursor == advance.expect.count() {
             self.cursor = advance.next.count();
@@ -112,7 +112,7 @@ pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Le
     Ok(learnings)
 }
 
-/// Reads all of them page by page, and keeps those that pass: no more is in memory, however many there are.
+/// Reads all of them page by page, and keeps those that pass, so that memory use is bounded.
 async fn some(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
     let mut counts = sql.rows(statement::LEARNING_COUNTS, Vec::new()).await?;
     let counts = counts.first_mut().ok_or_else(|| corrupt("learnings are not counted"))?;
@@ -139,7 +139,7 @@ pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning
     serve::history(key, versions)
 }
 
-/// Reads learnings; none is missing that a source names.
+/// Reads learnings, and checks that none is missing that a source names.
 async fn read(sql: &dyn Sql, text: &'static str, arguments: Vec<Value>) -> Result<Vec<Learning>> {
     let mut rows = sql.rows(text, arguments).await?.into_iter();
     let mut counts = rows.next().ok_or_else(|| corrupt("learnings are not counted"))?;

@@ -47,7 +47,7 @@ pub(crate) async fn holder(sql: &dyn Sql, name: &LeaseName) -> Result<Option<Lea
     rows.first_mut().map(|row| read(name, row)).transpose()
 }
 
-/// Says that a lease is not its owner's any more.
+/// Makes the error for a lease with another owner.
 pub(crate) fn lost(lease: &Lease) -> Error {
     Error::new(
         ErrorKind::Conflict,
@@ -70,7 +70,7 @@ fn owner(name: String) -> Result<OwnerId> {
 
 type Answer = Arc<Mutex<Option<Turn>>>;
 
-/// Takes a lease in one statement, or reads who has it.
+/// Takes a lease in one statement, or reads its holder.
 #[derive(Debug)]
 struct Take {
     name: LeaseName,

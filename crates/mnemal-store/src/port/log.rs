@@ -43,7 +43,7 @@ pub(crate) async fn get(sql: &dyn Sql, ids: &[EventId]) -> Result<Vec<Event>> {
     ids.iter().map(one).collect()
 }
 
-/// The same, looked for by `seq` first; by id where one is not at its place, or asked for twice.
+/// The same, by `seq` first; by id if an event is at another position, or is requested twice.
 pub(crate) async fn get_at(sql: &dyn Sql, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
     let mut found = HashMap::with_capacity(places.len());
     let seqs = places.iter().map(|(_, seq)| Value::from(seq.0));
@@ -60,7 +60,7 @@ pub(crate) async fn get_at(sql: &dyn Sql, places: &[(EventId, Seq)]) -> Result<V
     }
 }
 
-/// Says that an event is not there, after a look at the whole log: an index may be damaged.
+/// Makes the error for a missing event, after a scan of the whole log: an index may be damaged.
 async fn absent(sql: &dyn Sql, id: EventId) -> Result<Error> {
     for (text, args) in statement::EVENTS_BY_WALK.lookups(vec![id.into()]) {
         if !sql.rows(text, args).await?.is_empty() {
@@ -70,7 +70,7 @@ async fn absent(sql: &dyn Sql, id: EventId) -> Result<Error> {
     Ok(Error::not_found(format!("no event {id}")))
 }
 
-/// Rows read at once while a list is looked for.
+/// Rows read at once for a list.
 ///
 /// Source: own default, about a megabyte.
 const PAGE: usize = 1_000;
@@ -84,23 +84,23 @@ pub(crate) async fn scan(
     list(sql, filter, Walk::of(filter, after.count(), Way::Forwards), limit.get()).await
 }
 
-/// A way through the log in one direction.
+/// A scan of the log in one direction.
 #[derive(Debug)]
 pub(super) struct Walk<'f> {
     pub(super) rows: Rows<'f>,
-    /// Behind which position it goes on.
+    /// The position after which it continues.
     at: u64,
     way: Way,
 }
 
-/// In which order positions are met.
+/// The order of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Forwards,
     Backwards,
 }
 
-/// Which rows a way meets. Only the choice for which there is an index is made by the database.
+/// The rows of a scan. Only selections with an index are made by the database.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rows<'f> {
     All,
@@ -118,7 +118,7 @@ impl<'f> Walk<'f> {
         Self { rows, at, way }
     }
 
-    /// Compares the index that the next page comes from with its tally.
+    /// Compares the index of the next page with its tally.
     async fn agrees(&self, sql: &dyn Sql) -> Result<()> {
         let mut args = vec![self.at.into()];
         let text = match (self.rows, self.way) {
@@ -144,7 +144,7 @@ impl<'f> Walk<'f> {
     }
 }
 
-/// Reads the next events behind a position.
+/// Reads the next events after a position.
 pub(super) async fn page(
     sql: &dyn Sql,
     (rows, way): (Rows<'_>, Way),
@@ -166,7 +166,7 @@ pub(super) async fn page(
 }
 
 /// Reads pages until enough events pass the filter. Damage cannot hide one: the whole log must be dense, and the index of a
-/// conversation or of the decisions must be what its tally says.
+/// conversation or of the decisions must match its tally.
 pub(super) async fn list(
     sql: &dyn Sql,
     filter: &EventFilter,
@@ -202,10 +202,10 @@ pub(super) async fn list(
     }
 }
 
-/// Tells whether a walk through the whole log met every row: positions follow each other.
+/// Checks that a scan of the whole log covers every row: positions are consecutive.
 #[derive(Debug)]
 struct Dense {
-    /// The position that is due; backwards the first may be newer than the head that was read before.
+    /// The expected position; backward the first may be newer than the head that was read before.
     due: Option<u64>,
     way: Way,
     head: u64,
@@ -218,7 +218,7 @@ impl Dense {
         Ok(Self { due, way: walk.way, head })
     }
 
-    /// Checks that the positions of a page follow each other.
+    /// Checks that the positions of a page are consecutive.
     fn look_at(&mut self, page: &[Event]) -> Result<()> {
         for event in page {
             let seq = event.seq.0;
@@ -230,7 +230,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Checks that the walk reached the head, or the first event.
+    /// Checks that the scan reached the head, or the first event.
     fn end(&self) -> Result<()> {
         let has_ended = match (self.due, self.way) {
             (Some(due), Way::Forwards) => due > self.head,
@@ -245,7 +245,7 @@ pub(super) fn lost() -> Error {
     corrupt("events are missing from the log")
 }
 
-/// Names what the tallies say against the indexes of conversations and of decisions.
+/// Returns the disagreements between tallies and the indexes of conversations and of decisions.
 pub(crate) async fn disagreements(sql: &dyn Sql) -> Vec<Error> {
     let decisions = Walk { rows: Rows::Decisions, at: 0, way: Way::Forwards };
     let sessions = sessions(sql, NonZeroUsize::MIN).await.map(drop);
@@ -272,7 +272,7 @@ pub(crate) async fn sessions(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<S
     groups.into_iter().map(|group| summary(group, &ends)).collect()
 }
 
-/// A conversation as its index has it: name, events, first and last position.
+/// A conversation in its index: name, events, first and last position.
 type Group = (String, u64, u64, u64);
 
 fn summary((name, events, first, last): Group, ends: &HashMap<u64, Event>) -> Result<SessionSummary> {
@@ -299,7 +299,7 @@ pub(crate) async fn tombstones(sql: &dyn Sql) -> Result<Vec<Tombstone>> {
     rows.into_iter().map(tombstone).collect()
 }
 
-/// Reads a tombstone and compares it with its checksum.
+/// Reads a tombstone and checks its checksum.
 pub(crate) fn tombstone(mut row: Row) -> Result<Tombstone> {
     let event = EventId(row.id()?);
     let body = <[u8; 16]>::try_from(row.blob()?).map_err(|_| corrupt("a tombstone has the wrong length"))?;
@@ -319,7 +319,7 @@ pub(crate) async fn adopt(sql: &dyn Sql, tombstones: &[Tombstone]) -> Result<()>
     sql.commit(Box::new(Adopt(tombstones.to_vec()))).await.map(drop)
 }
 
-/// Returns up to `limit` indexed events behind a position: what the index must hold.
+/// Returns up to `limit` events after a position that must be indexed.
 pub(crate) async fn indexed(sql: &dyn Sql, after: Seq, limit: usize) -> Result<Vec<(Seq, EventId)>> {
     let rows = sql.rows(statement::INDEXED, vec![after.0.into(), limit.into()]).await?;
     rows.into_iter().map(|mut row| Ok((Seq(row.count()?), EventId(row.id()?)))).collect()

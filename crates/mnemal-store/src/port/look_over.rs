@@ -1,4 +1,4 @@
-//! A look at what is derived from the log: whether rows were lost, and whether the newest can be read.
+//! Quick check of derived tables: missing rows, and whether the newest rows can be read.
 
 use mnemal_core::{ErrorKind, Layer, LearningFilter, Result};
 
@@ -7,10 +7,10 @@ use crate::codec::corrupt;
 use crate::sql::{Row, Sql, Value};
 use crate::{codec, statement};
 
-/// Newest rows that are read of each table. Source: own choice; damage that reaches no row of these is found by `check`.
+/// Newest rows read of each table. Source: own choice; damage outside these rows is found by `check`.
 const NEWEST: usize = 64;
 
-/// Returns the layers that are damaged, with what is wrong.
+/// Returns the damaged layers with their errors.
 pub(crate) async fn look_over(sql: &dyn Sql) -> Vec<(Layer, ErrorKind)> {
     let looks = [
         (Layer::Lexical, index(sql).await),
@@ -22,7 +22,7 @@ pub(crate) async fn look_over(sql: &dyn Sql) -> Vec<(Layer, ErrorKind)> {
     looks.into_iter().filter_map(|(layer, found)| Some((layer, found.err()?.kind()))).collect()
 }
 
-/// Says whether the index lacks events behind its last block.
+/// Whether the index lacks events after its last block.
 pub(crate) async fn lacks_index(sql: &dyn Sql) -> Result<bool> {
     Ok(numbers(sql, statement::INDEX_LACKS).await?.iter().any(|number| *number > 0))
 }
@@ -38,7 +38,7 @@ async fn newest(sql: &dyn Sql, text: &'static str) -> Result<Vec<Row>> {
     sql.rows(text, vec![NEWEST.into()]).await
 }
 
-/// Says that rows are missing where a number that must be none is not.
+/// Returns an error for missing rows, unless all numbers are zero.
 fn none_of(numbers: &[u64]) -> Result<()> {
     if numbers.iter().all(|number| *number == 0) { Ok(()) } else { Err(corrupt("rows are missing")) }
 }

@@ -34,7 +34,7 @@ fn hash(prompt: PromptHash) -> Value {
     Value::Blob(prompt.0.to_vec())
 }
 
-/// Keeps an answer, unless an event that it rests on is erased.
+/// Stores an answer, unless one of its source events is erased.
 #[derive(Debug)]
 struct Put {
     prompt: PromptHash,
@@ -67,7 +67,7 @@ impl Work for Put {
     }
 }
 
-/// Removes the answers that rest on some events.
+/// Removes the answers with one of these source events.
 #[derive(Debug)]
 struct Erase(Vec<EventId>);
 

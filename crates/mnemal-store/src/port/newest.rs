@@ -1,7 +1,7 @@
-//! The newest events of the log, kept in memory as they were read.
+//! In-memory cache of the newest events of the log.
 //!
-//! Every context asks what was said last, and between two contexts a turn or two is written: to read forty rows again, and the
-//! notes and results of tools between them, costs some milliseconds, to look whether there are new ones some microseconds.
+//! Every context reads the latest turns, and only a turn or two is written between two contexts: reading forty rows again, with
+//! the notes and tool results between them, costs some milliseconds, a check for new ones some microseconds.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use super::index;
 use super::log::{Rows, Walk, Way, list, lost, page};
 use crate::sql::Sql;
 
-/// Most events that are kept. Source: own default, about a megabyte; a context needs the last 40 turns.
+/// Most cached events. Source: own default, about a megabyte; a context needs the last 40 turns.
 const MOST: usize = 1_024;
 
-/// What was read last: a stretch without holes up to the head of the log, and the count of forgets at which it was read.
+/// The cached range, without holes up to the head of the log, with the forget generation at which it was read.
 ///
-/// Nothing but an erase changes an event, and each erase counts, whoever did it: so one look at the mark tells whether the events
-/// are still those of the log, and how many are new.
+/// Only an erase changes an event, and each erase increments the generation, in any process: so reading the mark shows whether
+/// the cached events are current, and how many are new.
 #[derive(Debug, Default)]
 pub(crate) struct Newest(Mutex<Option<Arc<Kept>>>);
 
@@ -44,14 +44,14 @@ impl Kept {
         passing.take(limit).map(|event| Event::clone(event)).collect()
     }
 
-    /// Whether it begins where the log does.
+    /// Whether it begins at the start of the log.
     fn is_all(&self) -> bool {
         self.first() == 1
     }
 }
 
 impl Newest {
-    /// Lets everything go.
+    /// Clears the cache.
     pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -66,8 +66,8 @@ impl Newest {
         kept
     }
 
-    /// Returns the newest events that pass the filter, newest first; those that are not kept are read as
-    /// [`log::latest`](super::log::latest) reads them, and damage hides none.
+    /// Returns the newest events that pass the filter, newest first; uncached ones are read as by
+    /// [`log::latest`](super::log::latest), and damage hides none.
     pub(crate) async fn latest(
         &self,
         sql: &dyn Sql,
@@ -97,7 +97,7 @@ impl Newest {
         list(sql, filter, walk, limit.get()).await
     }
 
-    /// Returns what is kept up to the head of the log, after a look for what is new; `None` for an empty log.
+    /// Returns the cached events up to the head of the log, after a check for new ones; `None` for an empty log.
     async fn level(&self, sql: &dyn Sql, size: usize) -> Result<Option<Arc<Kept>>> {
         let mark = index::mark(sql).await?;
         let head = mark.head.count();
@@ -125,13 +125,13 @@ impl Newest {
         Ok(Some(self.keep(mark.forgets, events)))
     }
 
-    /// Adds about as many older events as there are.
+    /// Doubles the number of cached events with older ones.
     async fn longer(&self, sql: &dyn Sql, known: &Kept) -> Result<Arc<Kept>> {
         let size = known.events.len().min(MOST - known.events.len()).max(1);
         self.longer_than(sql, (known.forgets, known.first() - 1), size, &known.events).await
     }
 
-    /// Reads the events that end at a position, and puts them before those that are known.
+    /// Reads the events that end at a position, and prepends them to the cached ones.
     async fn longer_than(
         &self,
         sql: &dyn Sql,

@@ -1,4 +1,4 @@
-//! What all projections have: a cursor, and dead letters that move with it.
+//! Shared parts of all projections: a cursor, and dead letters that move with it.
 
 use std::num::NonZeroUsize;
 
@@ -16,13 +16,13 @@ pub(crate) async fn cursor(sql: &dyn Sql, layer: Layer) -> Result<Cursor> {
     read_cursor(rows.first_mut())
 }
 
-/// Reads a cursor out of the first column; without a row nothing was read yet.
+/// Reads a cursor from the first column; no row means the start.
 pub(crate) fn read_cursor(row: Option<&mut Row>) -> Result<Cursor> {
     let seq = row.map(Row::count).transpose()?.unwrap_or_default();
     Ok(Cursor((seq > 0).then_some(Seq(seq))))
 }
 
-/// Returns the steps that move the cursor, or are a conflict, and keep the dead letters.
+/// Returns the steps that move the cursor or conflict, and update the dead letters.
 pub(crate) fn advance(layer: Layer, advance: &Advance) -> Vec<Step> {
     let places = vec![name(layer), advance.next.count().into(), advance.expect.count().into()];
     let mut steps = vec![Step::rows(statement::MOVE_CURSOR, places, 1)];
@@ -33,7 +33,7 @@ pub(crate) fn advance(layer: Layer, advance: &Advance) -> Vec<Step> {
     steps
 }
 
-/// Returns the steps that drop cursor and dead letters.
+/// Returns the steps that delete cursor and dead letters.
 pub(crate) fn reset(layer: Layer) -> [Step; 2] {
     [Step::new(removal::DELETE_DEAD, vec![name(layer)]), Step::new(removal::DELETE_CURSOR, vec![name(layer)])]
 }

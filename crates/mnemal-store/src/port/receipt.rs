@@ -1,9 +1,9 @@
-//! Receipts, and what each session was shown.
+//! Receipts, and the records that each session was shown.
 //!
-//! A receipt is one row, because one is written with every context: which events it rests on stands in its body alone, and an
-//! erase, which is rare, looks through all of them (ADR 57). What a session was shown rests on events that a receipt of that
-//! session names, for as long as it is kept, so that it is found by its receipts (ADR 100). Files of before have tables of both
-//! too, which empty by themselves.
+//! A receipt is one row, because one is written with every context: its source events are only in its body, and an erase, which
+//! is rare, scans all of them (ADR 57). The sources of a session's shown records are also in a receipt of that session, for as
+//! long as it is kept, so that they are found through its receipts (ADR 100). Older files have tables for both, which empty
+//! over time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -24,7 +24,7 @@ use crate::row::receipt;
 use crate::sql::{Row as SqlRow, Sql, Step, Transaction, Value, Work};
 use crate::{removal, serve, statement};
 
-/// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
+/// Receipts that an erase reads at once. Source: own default, about two megabytes.
 const PAGE: usize = 100;
 /// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 108.
 const RECEIPTS: u64 = 16;
@@ -44,10 +44,10 @@ pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     })
 }
 
-/// One thing that a session was shown: record and hash, and on what it rests.
+/// A shown record: record and hash, and its sources.
 type Item = (Vec<u8>, Vec<u8>);
 
-/// What a receipt shows, each thing once.
+/// Returns the records that a receipt shows, each once.
 fn shown(receipt: &Receipt) -> Result<Vec<Item>> {
     let lines: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
         receipt.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
@@ -57,7 +57,7 @@ fn shown(receipt: &Receipt) -> Result<Vec<Item>> {
     lines.iter().map(item).collect()
 }
 
-/// Stores a receipt, and what its session was shown.
+/// Stores a receipt, and marks its records as shown.
 #[derive(Debug)]
 struct PutReceipt {
     row: Vec<Value>,
@@ -90,7 +90,7 @@ impl Work for PutReceipt {
 }
 
 impl PutReceipt {
-    /// Writes what the connection does not know as written.
+    /// Writes the records that are not cached as written.
     fn show(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let known = transaction.shown();
         let mut rows = HexRows::default();
@@ -107,20 +107,20 @@ impl PutReceipt {
     }
 }
 
-/// How long a row of what a session was shown stays as it is, in microseconds. Source: as in [`statement::INSERT_SEEN`].
+/// How long a shown record is not rewritten, in microseconds. Source: as in [`statement::INSERT_SEEN`].
 const LEFT_AS_IT_IS: i64 = 3_600_000_000;
-/// Most rows of what sessions were shown that a connection remembers.
+/// Most shown records that a connection caches.
 ///
 /// Source: own default; the lines of some dozen conversations, under a megabyte.
 const MOST_SHOWN: usize = 4_096;
 
-/// What a write connection has written of what sessions were shown: a conversation is shown most of its lines with each of its
-/// turns, and they need not be written each time.
+/// Cache of the shown records that a write connection has written: a conversation is shown most of its lines with each turn,
+/// and they need not be written each time.
 ///
-/// Holds as long as nobody else writes to the file, and nothing of it is removed.
+/// Valid as long as no other connection writes to the file, and no shown record is removed.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    /// What the file tells of commits by others.
+    /// The data version, which reveals commits of others.
     version: Option<i64>,
     /// By session and item.
     rows: HashMap<SessionId, HashMap<Vec<u8>, Row>>,
@@ -136,19 +136,19 @@ struct Row {
 }
 
 impl Shown {
-    /// Forgets everything: some of it may have been removed, or was not committed.
+    /// Clears the cache: some records may have been removed, or were not committed.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Forgets what is too much.
+    /// Clears the cache if it is too large.
     fn trim(&mut self) {
         if self.count > MOST_SHOWN {
             self.forget();
         }
     }
 
-    /// Whether nobody else has written since; forgets everything if somebody has.
+    /// Whether no other connection has written since; clears the cache otherwise.
     fn holds(&mut self, version: i64) -> bool {
         let holds = self.version.is_none_or(|known| known == version);
         if !holds {
@@ -158,7 +158,7 @@ impl Shown {
         holds
     }
 
-    /// Whether an item must be written; takes it as written then.
+    /// Whether a record must be written; marks it as written.
     fn is_due(&mut self, session: &SessionId, item: &[u8], sources: &[u8], at: Timestamp) -> bool {
         let written = self.rows.get(session).and_then(|items| items.get(item));
         let age = |since: Timestamp| at.as_micros().saturating_sub(since.as_micros());
@@ -195,7 +195,7 @@ impl HexRows {
     }
 }
 
-/// Reads a receipt: bytes, or JSON in rows of before.
+/// Reads a receipt: binary, or JSON in legacy rows.
 fn read(row: &mut SqlRow) -> Result<Receipt> {
     match row.next() {
         Value::Blob(stored) => decode(&stored),
@@ -204,7 +204,7 @@ fn read(row: &mut SqlRow) -> Result<Receipt> {
     }
 }
 
-/// The events that lines and omissions of a receipt rest on.
+/// The source events of a receipt's lines and omissions.
 fn rests_on(receipt: &Receipt) -> BTreeSet<EventId> {
     let sources = receipt.lines.iter().flat_map(|line| line.sources.iter().map(|source| source.event));
     let omitted = receipt.omitted.iter().filter_map(|omitted| match omitted.record {
@@ -298,7 +298,7 @@ pub(crate) async fn sweep(sql: &dyn Sql, before: Timestamp) -> Result<u64> {
     }
 }
 
-/// Drops some of what was shown before a moment, the oldest; answers how many receipts went.
+/// Removes the oldest shown records and receipts from before a moment; returns the number of receipts.
 #[derive(Debug)]
 struct Sweep {
     before: Timestamp,
@@ -331,8 +331,8 @@ pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
     sql.commit(Box::new(EraseShown { events, receipts })).await
 }
 
-/// Returns the receipts of which the body names one of these events. Those of a context that is assembled meanwhile are not
-/// among them; they show nothing of an erased event either, because each is compared with the log when it is asked for.
+/// Returns the receipts whose body names one of these events. Those of a context being assembled are missed; they do not show
+/// an erased event either, because each is compared with the log when it is read.
 async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8>>> {
     let wanted = Wanted::new(events);
     let (mut after, mut found) = (Vec::new(), Vec::new());
@@ -352,12 +352,12 @@ async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8
     }
 }
 
-/// Events that are looked for in stored receipts without reading these, so that damage to one does not stop an erase.
+/// Event ids that are searched for in stored receipts without decoding them, so that a damaged receipt does not stop an erase.
 #[derive(Debug)]
 struct Wanted {
     names: HashSet<String>,
     ids: HashSet<[u8; ID]>,
-    /// Which ends the ids have: most bytes of a receipt are told apart by two of them.
+    /// The endings of the ids: the last two bytes exclude most positions of a receipt.
     ends: Vec<bool>,
 }
 
@@ -395,7 +395,7 @@ fn end(id: &[u8; ID]) -> usize {
     usize::from(u16::from_be_bytes([high, low]))
 }
 
-/// Removes what rests on erased events.
+/// Removes records that rest on erased events.
 #[derive(Debug)]
 struct EraseShown {
     events: BTreeSet<EventId>,
@@ -422,7 +422,7 @@ impl Work for EraseShown {
 }
 
 impl EraseShown {
-    /// Cleanses the receipts; answers how much went, and for whose sessions they are.
+    /// Removes lines from the receipts; returns how many, and the affected sessions.
     async fn receipts(&self, transaction: &mut dyn Transaction) -> Result<(u64, BTreeSet<SessionId>)> {
         let (mut removed, mut sessions) = (0, BTreeSet::new());
         for id in &self.receipts {

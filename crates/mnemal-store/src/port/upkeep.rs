@@ -1,4 +1,4 @@
-//! Upkeep that every database does alike: what of the index must be made anew, and which forgets are not finished.
+//! Maintenance common to all databases: missing index entries and unfinished forgets.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{removal, statement};
 ///
 /// Source: own default, about four megabytes.
 const BLOCK_PAGE: usize = 16;
-/// Events looked at once.
+/// Events read at once.
 ///
 /// Source: own default, the rows of a page of blocks.
 const PAGE: usize = BLOCK_PAGE * BLOCK_ROWS;

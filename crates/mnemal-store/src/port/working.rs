@@ -64,7 +64,7 @@ pub(crate) async fn sweep(sql: &dyn Sql, at: Timestamp) -> Result<u64> {
 /// Rows that a sweep removes in one transaction, so that it stays short. Source: ADR 108.
 pub(super) const SWEPT: u64 = 100;
 
-/// Sweeps a little again and again until nothing is left; `some` removes at most [`SWEPT`] rows. Returns how many rows went.
+/// Sweeps in small steps until nothing is left; `some` removes at most [`SWEPT`] rows. Returns the number of removed rows.
 pub(super) async fn swept(sql: &dyn Sql, some: impl Fn() -> Step) -> Result<u64> {
     let mut all = 0;
     loop {
@@ -101,7 +101,7 @@ impl Work for One {
     }
 }
 
-/// Returns the key that a prefix may be, and the bounds between which the keys below it lie; nothing for every key.
+/// Returns the key equal to a prefix, and the bounds of the keys below it; nothing for the prefix of every key.
 fn bounds(prefix: &KeyPrefix) -> Option<Vec<Value>> {
     let path = prefix.as_str();
     // `0` is the character behind `/`.
@@ -114,7 +114,7 @@ fn key(row: &mut Row) -> Result<WorkingKey> {
 
 type Gone = Arc<Mutex<Vec<(WorkingKey, Timestamp)>>>;
 
-/// Puts an entry and makes room for it.
+/// Stores an entry and evicts others beyond the room.
 #[derive(Debug)]
 struct Put {
     key: WorkingKey,

@@ -63,7 +63,7 @@ enum DecisionRow {
     },
 }
 
-/// A note by its key and the words on which it rests.
+/// A note by its key and its sources.
 #[derive(Deserialize, Serialize)]
 struct TargetRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ struct TargetRow {
     sources: Vec<SourceRow>,
 }
 
-/// An event, and the begin and end of the words in it.
+/// An event with the start and end of the words in it.
 type SourceRow = (String, u32, u32);
 
 #[derive(Deserialize, Serialize)]

@@ -1,4 +1,4 @@
-//! Entities and facts of before, as JSON, and what is known of the graph as a whole. New entities and facts are bytes
+//! Legacy JSON rows of entities and facts, and the graph's edition. New entities and facts are binary
 //! ([`codec::graph`](crate::codec::graph)).
 
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ struct EntityRow {
     producer: (String, u32),
 }
 
-/// A name with its key, its event, when that was said, when it was recorded and until when it was known; the last two since
-/// names have belief time.
+/// A name with its key, its event, its time, its time of arrival and its end of belief time; the last two since names have
+/// belief time.
 #[derive(Deserialize)]
 struct NameRow(String, String, String, i64, #[serde(default)] Option<i64>, #[serde(default)] Option<i64>);
 
@@ -97,12 +97,12 @@ struct DifferenceRow {
     facts: [u64; 4],
     rows: u64,
     examples: Vec<(String, String, (String, u32, u32))>,
-    /// Since it is said what makes the newer rows.
+    /// Present since the producer of the newer rows is stored.
     #[serde(default)]
     by: Option<(String, u32)>,
 }
 
-/// A predicate with what was said of it: the event, whether a person decided so, and the name of the cardinality.
+/// A predicate with its rulings: the event, whether a person decided it, and the cardinality.
 type PredicateRow = (String, Vec<(String, bool, String)>);
 
 #[derive(Deserialize, Serialize)]
@@ -110,7 +110,7 @@ struct PredicatesRow {
     predicates: Vec<PredicateRow>,
 }
 
-/// Writes what was said of how many values predicates hold.
+/// Writes the cardinality rulings.
 pub(crate) fn write_predicates(predicates: &BTreeMap<Predicate, Vec<Ruling>>) -> Result<String> {
     let ruling = |of: &Ruling| (of.by.to_string(), of.is_decided, of.cardinality.as_str().to_owned());
     let row = |(predicate, rulings): (&Predicate, &Vec<Ruling>)| {
@@ -119,7 +119,7 @@ pub(crate) fn write_predicates(predicates: &BTreeMap<Predicate, Vec<Ruling>>) ->
     super::write_sealed(&PredicatesRow { predicates: predicates.iter().map(row).collect() })
 }
 
-/// Reads what was said of how many values predicates hold.
+/// Reads the cardinality rulings.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
@@ -136,7 +136,7 @@ pub(crate) fn read_predicates(stored: &str) -> Result<BTreeMap<Predicate, Vec<Ru
     row.predicates.into_iter().map(one).collect()
 }
 
-/// Writes how rows differ.
+/// Writes a difference.
 pub(crate) fn write_difference(difference: &Difference) -> Result<String> {
     let counts = |counts: Counts| [counts.same, counts.added, counts.gone, counts.changed];
     let example = |of: &Example| {
@@ -151,7 +151,7 @@ pub(crate) fn write_difference(difference: &Difference) -> Result<String> {
     })
 }
 
-/// Reads how rows differ.
+/// Reads a difference.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
@@ -174,7 +174,7 @@ pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
     })
 }
 
-/// Reads an entity of before.
+/// Reads a legacy entity.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
@@ -222,7 +222,7 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
     })
 }
 
-/// Reads a fact of before.
+/// Reads a legacy fact.
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.

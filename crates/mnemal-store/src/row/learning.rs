@@ -36,7 +36,7 @@ struct LearningRow {
     learnt: Option<LearntRow>,
 }
 
-/// What only learnings have that are no plain notes; absent for a note as it was stored.
+/// Fields of learnings that plain notes do not have; absent for a stored note.
 #[derive(Deserialize, Serialize)]
 struct LearntRow {
     is_inferred: bool,
@@ -52,7 +52,7 @@ struct LearntRow {
     occurred_at: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     away: Vec<(i64, i64)>,
-    /// What to leave, why, and what to do instead.
+    /// Parts of an anti-pattern: what to avoid, the reason, the alternative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pattern: Option<(String, Option<String>, Option<String>)>,
 }
@@ -178,7 +178,7 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
     })
 }
 
-/// What a note of an older file is.
+/// The fields of a note from an older file.
 fn plain(created_at: i64) -> LearntRow {
     LearntRow {
         is_inferred: false,
@@ -223,7 +223,7 @@ fn signal_of(row: SignalRow) -> Result<Signal> {
     })
 }
 
-/// Takes a number back that was an `f32`.
+/// Converts back a number that was an `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "the number was an f32")]
 fn narrow(value: f64) -> f32 {
     value as f32

@@ -1,4 +1,4 @@
-//! Operations. They stand in the column of decisions, and are told from them by their first word.
+//! Operations. They share the column of decisions and are distinguished by their first word.
 
 use mnemal_core::{
     Cardinality, Category, Deed, Error, ErrorKind, EventId, Filed, LearningKind, Operation, Pointed,
@@ -10,7 +10,7 @@ use super::decision::{ids, importance_of, texts};
 use super::learning::{source_of, source_row};
 use super::{known, named};
 
-/// How the JSON of an operation begins, and that of no decision.
+/// Start of an operation's JSON, which no decision has.
 const FIRST: &str = "{\"deed\":";
 
 #[derive(Deserialize, Serialize)]
@@ -51,7 +51,7 @@ struct FiledRow {
     importance: f64,
 }
 
-/// Whether what stands in the column of decisions is an operation.
+/// Whether the column of decisions holds an operation.
 pub(crate) fn is_one(json: &str) -> bool {
     json.starts_with(FIRST)
 }

@@ -1,5 +1,5 @@
-//! Receipts of before, as JSON: with names in place, with each name once, and with lines as lists. New ones are
-//! [bytes](crate::codec::receipt).
+//! Legacy JSON receipts: with names in place, with each name once, and with lines as lists. New receipts are
+//! [binary](crate::codec::receipt).
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -18,12 +18,12 @@ use crate::codec::corrupt;
 use crate::hash::Hash;
 use crate::{codec, entry};
 
-/// Most names of signals that one process takes out of stored receipts.
+/// Most signal names that one process interns from stored receipts.
 ///
 /// Source: own default, ten times the signals that ranking has; a hostile file must not fill the memory.
 const MOST_SIGNALS: usize = 256;
 
-/// A name as it stands in a row: its number among the row's names, or itself in older ones.
+/// A name in a row: its index among the row's names, or the name itself in older rows.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Called {
@@ -51,7 +51,7 @@ struct ReceiptRow {
     /// Hash, lines, omissions; older rows have none.
     #[serde(default)]
     seal: Option<(Hash<32>, u32, u32)>,
-    /// What numbers in lines and omissions stand for; older rows have none.
+    /// The table of names in lines and omissions; absent in older rows.
     #[serde(default)]
     names: Vec<String>,
     /// Weights of the first names, which are those of signals.
@@ -86,7 +86,7 @@ enum CauseRow {
     Truncated { dropped: u32 },
 }
 
-/// Names of a row, each once, and the weights of those of signals.
+/// The names of a row, each once, with the weights of signals.
 struct Names {
     names: Vec<String>,
     weights: Vec<f32>,
@@ -118,9 +118,9 @@ impl Names {
     }
 }
 
-/// A part of a line. Where the signal has the weight that stands with its name, only what cannot be told from that: nothing if
-/// nothing was counted; what was counted; before it what was measured, if it is not the same; behind it the value, if it is not
-/// the product. Else name and [`Numbers`].
+/// A part of a line. If the signal has its usual weight, only what does not follow from it: nothing for a zero part; the
+/// normalized value; before it the raw value, if it differs; after it the contribution, if it is not the product. Else name and
+/// [`Numbers`].
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum PartRow {
@@ -166,16 +166,16 @@ pub(crate) fn read(stored: &str) -> Result<Receipt> {
     })
 }
 
-/// What of a part cannot be told from the rest, because most parts of a line are nothing or a product: its weight; before it
-/// what was counted, if that is anything; before that what was measured, if it is not the same; and the value at the end, if it
-/// is not the product.
+/// The numbers of a part that do not follow from the rest, because most parts are zero or a product: its weight; before it the
+/// normalized value, unless zero; before that the raw value, if it differs; and the contribution at the end, if it is not the
+/// product.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Numbers {
     Weight([f32; 1]),
     CountedAndWeight([f32; 2]),
     ButValue([f32; 3]),
-    /// Those of before have all four.
+    /// Older rows have all four.
     All([f32; 4]),
 }
 
@@ -283,7 +283,7 @@ pub(crate) fn error_kind(name: &str) -> Result<ErrorKind> {
     known(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
-/// Names of signals are static texts; those of stored receipts are kept once for the life of the process.
+/// Interns a signal name, which is a static text; names from stored receipts are kept for the life of the process.
 pub(crate) fn signal(name: &str) -> Result<&'static str> {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

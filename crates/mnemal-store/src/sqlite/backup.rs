@@ -1,4 +1,4 @@
-//! Copies of a file: made while others write, described by a manifest, and put in the place of a file.
+//! Backups: copies made during writes, described by a manifest, and restored in place of a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use super::{Options, SqliteStore};
 
 const COPY: &str = "vacuum into $1";
 const ONE_FILE: &str = "pragma journal_mode = delete";
-/// How long another process may finish what it does before it counts as holding the file.
+/// How long another process may finish its work before it counts as holding the file.
 ///
 /// Source: own default, a hundred times a commit.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ const LAYOUT: u32 = 1;
 /// Longest manifest that is read. Source: own default; one takes 400 bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// What a copy holds, in a small file beside it.
+/// The manifest of a copy, in a small file next to it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Manifest {
     /// Version of the layout.
@@ -50,7 +50,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the manifest of a copy; `counted` is what its canonical export came to.
+    /// Makes the manifest of a copy; `counted` is the digest of its canonical export.
     pub fn new(space: &str, engine: &str, at: Timestamp, counted: &Digest) -> Self {
         Self {
             layout: LAYOUT,
@@ -65,7 +65,7 @@ impl Manifest {
         }
     }
 
-    /// Returns where the manifest of a copy stands: `NAME.db.manifest.json`.
+    /// Returns the path of a copy's manifest: `NAME.db.manifest.json`.
     pub fn path(copy: &Path) -> PathBuf {
         beside(copy, ".manifest.json")
     }
@@ -93,8 +93,7 @@ impl Manifest {
     /// Reads the manifest of a copy; `None` where there is none.
     ///
     /// # Errors
-    /// `Corrupt` for something else than a manifest, `Unsupported` for one of a newer layout, `Unavailable` when it cannot
-    /// be read.
+    /// `Corrupt` for a file that is no manifest, `Unsupported` for one of a newer layout, `Unavailable` when it cannot be read.
     pub fn read(copy: &Path) -> Result<Option<Self>> {
         use std::io::Read as _;
         let path = Self::path(copy);
@@ -120,7 +119,7 @@ impl Manifest {
     }
 }
 
-/// Hashes what is written to it, and keeps nothing.
+/// A writer that hashes its input and stores nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Digest(blake3::Hasher);
 
@@ -143,7 +142,7 @@ impl Write for Digest {
 }
 
 impl SqliteStore {
-    /// Copies the space, as it is at one moment, into a new file that is flushed, checked, and only then has its name.
+    /// Copies the space, as of one moment, into a new file that is flushed and checked before it gets its name.
     pub(super) async fn copy(&self, to: &Path) -> Result<()> {
         if to.exists() {
             return Err(Error::new(ErrorKind::Conflict, format!("{} exists", to.display())));
@@ -173,8 +172,8 @@ impl SqliteStore {
         file::flush_folder(file::folder(to)).map_err(unwritable(to))
     }
 
-    /// Makes sure that no other process has a file open, and moves its write-ahead log into it, so that it is one file.
-    /// Whether a damaged file is held cannot always be known; then its write-ahead log stays beside it.
+    /// Ensures that no other process has a file open, and moves its write-ahead log into it, so that it is one file. For a
+    /// damaged file this cannot always be determined; then its write-ahead log stays next to it.
     ///
     /// # Errors
     /// `Conflict` when another process holds it.
@@ -201,16 +200,16 @@ impl SqliteStore {
         }
     }
 
-    /// Whether some process has a file open, as far as the system tells; asking changes nothing.
+    /// Whether some process has a file open, as far as the system shows; the check changes nothing.
     pub fn is_held(path: &Path) -> bool {
         is_locked(path)
     }
 
-    /// Puts a new file in the place of another, which stays under another name with its write-ahead log. At every moment
-    /// there is a file of that name.
+    /// Replaces a file, which is kept under another name with its write-ahead log. A file with the original name exists at
+    /// every moment.
     ///
     /// # Errors
-    /// `Unavailable` when the files cannot be moved; then the old one is where it was.
+    /// `Unavailable` when the files cannot be moved; then the old one is unchanged.
     pub fn replace(path: &Path, new: &Path, aside: &Path) -> Result<()> {
         let moved = || -> io::Result<()> {
             if path.exists() {
@@ -230,7 +229,7 @@ impl SqliteStore {
     }
 }
 
-/// Reads the whole copy back and compares it with its checksums.
+/// Reads the whole copy back and checks its checksums.
 async fn check(copy: &Path) -> Result<()> {
     let store = SqliteStore::open_with(copy, Options { readers: 1, ..Options::default() }).await?;
     let found = store.check().await;
@@ -255,7 +254,7 @@ fn unwritable(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
     move |error| Error::new(ErrorKind::Unavailable, format!("cannot write {}", path.display())).because(error)
 }
 
-/// Whether some process holds a lock on a file, as far as the system tells.
+/// Whether some process holds a lock on a file, as far as the system shows.
 #[cfg(target_os = "linux")]
 pub(super) fn is_locked(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

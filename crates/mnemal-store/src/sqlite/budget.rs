@@ -1,7 +1,7 @@
-//! One number of reading connections for the whole process, however many spaces are open.
+//! Process-wide limit on read connections, however many spaces are open.
 //!
-//! A space that needs a connection while all places are taken gets the place of an idle one of another space, the one that
-//! was used least recently; only where none is idle does it wait.
+//! If all places are taken, a space gets the place of another space's least recently used idle connection; it waits only if
+//! none is idle.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,25 +15,25 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::closed;
 use super::open::BUSY_TIMEOUT;
 
-/// Reading connections of one process.
+/// Read connections of one process.
 ///
-/// Source: DECISIONS 5; one connection costs a thread and about a megabyte.
+/// Source: own choice; one connection costs a thread and about a megabyte.
 const PLACES: usize = 32;
 
 static PROCESS: LazyLock<Arc<Budget>> = LazyLock::new(|| Arc::new(Budget::new(PLACES)));
 
-/// Places for connections, and where idle ones are.
+/// The places for connections, and the idle ones.
 #[derive(Debug)]
 pub(super) struct Budget {
     places: Arc<Semaphore>,
-    /// Callers for whom there was no place: a connection that becomes idle meanwhile is closed for them.
+    /// Callers without a place: a connection that becomes idle is closed for them.
     waiting: AtomicUsize,
-    /// Counts up with every use of a shelf.
+    /// Incremented with every use of a shelf.
     uses: AtomicU64,
     shelves: Mutex<Vec<Weak<Shelf>>>,
 }
 
-/// The idle connections of one space; the last one is taken first.
+/// The idle connections of one space; the most recent is taken first.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     idle: Mutex<Vec<Kept>>,
@@ -44,7 +44,7 @@ pub(super) struct Shelf {
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) connection: SqliteConnection,
-    /// Given back behind the connection.
+    /// Released after the connection.
     place: OwnedSemaphorePermit,
 }
 
@@ -63,7 +63,7 @@ impl Budget {
         }
     }
 
-    /// Returns a shelf for one more space; it is forgotten with its last handle.
+    /// Returns a shelf for one more space; it is dropped with its last handle.
     pub(super) fn shelf(&self) -> Arc<Shelf> {
         let made = Arc::new(Shelf::default());
         let mut known = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ impl Budget {
         made
     }
 
-    /// Opens a connection in a place of its own.
+    /// Opens a connection in a new place.
     pub(super) async fn open<F>(&self, connect: F) -> Result<Kept>
     where
         F: Future<Output = Result<SqliteConnection>>,
@@ -113,20 +113,20 @@ impl Budget {
         from.idle().pop()
     }
 
-    /// Puts a connection back that has answered: it is taken next.
+    /// Returns a connection that has answered: it is taken next.
     pub(super) fn put_back(&self, to: &Shelf, kept: Kept) {
         to.idle().push(kept);
         self.give_way(to);
     }
 
-    /// Puts a connection back on which a statement may still run: it is taken last.
+    /// Returns a connection on which a statement may still run: it is taken last.
     pub(super) fn put_aside(&self, to: &Shelf, kept: Kept) {
         to.idle().insert(0, kept);
         self.give_way(to);
     }
 
-    /// Closes a connection for whoever waits for its place. Whoever counted itself in before this looks at the shelves
-    /// afterwards; whoever does so later finds the connection there.
+    /// Closes a connection for a waiting caller. A caller registered before this checks the shelves afterwards; a later one
+    /// finds the connection there.
     fn give_way(&self, of: &Shelf) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             drop(of.idle().pop());
@@ -139,7 +139,7 @@ impl Shelf {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes what is idle.
+    /// Closes idle connections.
     pub(super) async fn clear(&self) {
         let idle = mem::take(&mut *self.idle());
         for kept in idle {
@@ -154,7 +154,7 @@ impl Shelf {
     }
 }
 
-/// Counts a caller as waiting as long as it lives.
+/// Counts a caller as waiting for its own lifetime.
 struct Waiting<'b>(&'b AtomicUsize);
 
 impl<'b> Waiting<'b> {

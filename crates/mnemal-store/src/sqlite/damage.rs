@@ -1,4 +1,4 @@
-//! What is known of damage to the file: from the first sign on nothing is written, and what can be read is read.
+//! Damage state of a file: after the first sign, writes are refused and readable data is still served.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use mnemal_core::{Error, ErrorKind, Result};
 pub(super) struct Damage(OnceLock<String>);
 
 impl Damage {
-    /// Notes an answer that tells of damage, and passes it on.
+    /// Records an answer that indicates damage, and passes it on.
     pub(super) fn noted<T>(&self, answer: Result<T>) -> Result<T> {
         if let Err(error) = &answer
             && error.kind() == ErrorKind::Corrupt
@@ -19,12 +19,12 @@ impl Damage {
         answer
     }
 
-    /// Returns what was found, as a sentence.
+    /// Returns the finding, as a sentence.
     pub(super) fn found(&self) -> Option<&str> {
         self.0.get().map(String::as_str)
     }
 
-    /// Refuses to write to a damaged file: what is written into broken pages may be lost, or break more.
+    /// Rejects writes to a damaged file: data written into broken pages may be lost, or break more.
     pub(super) fn admits_writes(&self) -> Result<()> {
         self.found().map_or(Ok(()), |what| {
             let what = format!("the space is damaged and can only be read: {what}; run `mnemal recover`");

@@ -1,4 +1,4 @@
-//! SQLite as a database of the ports: values, errors, and the way to the writer.
+//! SQLite driver of the ports: values, errors, and access to the writer.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) struct SqliteDriver {
 }
 
 impl SqliteDriver {
-    /// Hands a job to the writer and waits for its answer.
+    /// Sends a job to the writer and waits for its answer.
     pub(super) async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<Result<T>>) -> Job) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(job(answer)).await.map_err(|_| closed())?;
@@ -109,7 +109,7 @@ impl Sql for SqliteDriver {
     }
 }
 
-/// Runs one text without asking for rows; returns how many it touched.
+/// Runs one text without reading rows; returns the number of affected rows.
 pub(super) async fn execute(
     connection: &mut SqliteConnection,
     sql: &'static str,
@@ -144,7 +144,7 @@ fn arguments(values: Vec<Value>) -> Result<SqliteArguments> {
     Ok(arguments)
 }
 
-/// Takes a row apart; the driver's copy of it is freed at once, which matters for blocks.
+/// Converts a row; the driver's copy is freed at once, which matters for blocks.
 #[expect(clippy::needless_pass_by_value, reason = "the row must not outlive its values")]
 fn row(row: SqliteRow) -> Result<Row> {
     let value = |place: usize| -> Result<Value> {
@@ -165,16 +165,16 @@ fn row(row: SqliteRow) -> Result<Row> {
     Ok(Row(values.into_iter()))
 }
 
-/// Says that a file does not begin as a database does.
+/// Error for a file without a database header.
 pub(super) const NOT_A_DATABASE: &str = "the file is damaged or not a database";
 
-/// Says that somebody else has what a statement needs; to be tried again.
+/// Error for a resource held by another process; retry.
 pub(super) const BUSY: &str = "another process holds the write lock";
 
-/// Says that something did not fit.
+/// Error for a full disk.
 pub(super) const FULL: &str = "the disk is full";
 
-/// Whether another try may succeed because somebody else is done.
+/// Whether a retry may succeed.
 pub(super) fn is_busy(error: &Error) -> bool {
     error.what() == BUSY
 }
@@ -187,13 +187,13 @@ mod code {
     pub(super) const IO: i32 = 10;
     pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
-    /// Locks of the write-ahead log changed hands too often.
+    /// Too many lock conflicts on the write-ahead log.
     pub(super) const PROTOCOL: i32 = 15;
     pub(super) const CONSTRAINT: i32 = 19;
     pub(super) const NOT_A_DATABASE: i32 = 26;
 }
 
-/// Returns what a caller can do about an error of the driver; the driver's own error stays as the source.
+/// Maps a driver error to an error kind; the driver's own error stays as the source.
 pub(super) fn failed(error: sqlx::Error) -> Error {
     let (kind, what) = match &error {
         sqlx::Error::Database(cause) => match cause.code().and_then(|code| code.parse::<i32>().ok()) {

@@ -1,4 +1,4 @@
-//! The file before SQLite sees it: folder, modes, flush.
+//! File preparation before SQLite opens it: folder, modes, flush.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind as Io};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mnemal_core::{Error, ErrorKind, Result};
 
-/// Names what SQLite keeps beside a file.
+/// Suffixes of SQLite's companion files.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// Creates folder and file where they are missing, and makes the file private.
@@ -31,19 +31,19 @@ pub(super) fn prepare(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns the name of a file that stands beside another.
+/// Returns the path of a companion file.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// Returns the folder in which a file stands.
+/// Returns the folder of a file.
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a file that is no database begins, or began, as a space does: with SQLite's name, or with our mark behind it.
+/// Whether a file that is no database begins, or began, like a space: with SQLite's header, or with our mark after it.
 pub(super) fn may_be_ours(path: &Path, mark: i64) -> bool {
     use std::io::Read as _;
     let mut head = [0; 100];
@@ -54,7 +54,7 @@ pub(super) fn may_be_ours(path: &Path, mark: i64) -> bool {
     head.starts_with(b"SQLite format 3\0") || i64::from(u32::from_be_bytes([a, b, c, d])) == mark
 }
 
-/// Creates an empty private file; fails when there is one.
+/// Creates an empty private file; fails if it exists.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -87,7 +87,7 @@ fn make_private(_file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a new name in a folder survive a power cut.
+/// Flushes a folder, so that a new name survives a power cut.
 #[cfg(unix)]
 pub(super) fn flush_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! Learnings, kept in memory as they were read until the database says that they may have changed.
+//! Cache of learnings, kept until the database reports a possible change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,13 +7,13 @@ use mnemal_core::{Advance, EventId, Learning, LearningDelta, Timestamp};
 
 use crate::port::learning::Version;
 
-/// Rows as they were read.
+/// Cached rows.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) all: Arc<[Arc<Learning>]>,
-    /// When the first of them ends by the clock, if one does.
+    /// The first expiration among them, if any.
     until: Option<Timestamp>,
-    /// The places of those that rest on an event, by event; made when it is first asked for.
+    /// Their indexes by source event; built on first use.
     by_source: Arc<OnceLock<HashMap<EventId, Vec<usize>>>>,
 }
 
@@ -23,7 +23,7 @@ impl Rows {
         Self { all: read.into_iter().map(Arc::new).collect(), until, by_source: Arc::default() }
     }
 
-    /// Returns those that rest on one of some events, in their order.
+    /// Returns those that rest on one of some events, in order.
     pub(super) fn resting_on(&self, events: &[EventId]) -> impl Iterator<Item = &Arc<Learning>> {
         let by_source = self.by_source.get_or_init(|| {
             let mut by_source: HashMap<EventId, Vec<usize>> = HashMap::new();
@@ -41,40 +41,40 @@ impl Rows {
         places.into_iter().filter_map(|place| self.all.get(place))
     }
 
-    /// Whether none of them has ended by a moment.
+    /// Whether none of them has expired by a moment.
     pub(super) fn all_hold_at(&self, world: Timestamp) -> bool {
         self.until.is_none_or(|end| world < end)
     }
 }
 
-/// What was read last, with the version of the rows at which it was.
+/// The cached rows, with their version.
 ///
-/// Every context asks for those that hold, and every answer with a note for all that rest on its events, while few turns change
-/// one: reading 800 rows costs some milliseconds, their version some microseconds. A write through this handle is seen at once.
-/// One of another process is seen by its cursor, by the count of forgets or by the number of rows; what it makes anew in place of
-/// old rows behind the same cursor, after a forget, is seen with the next event.
+/// Every context reads the active learnings, and every answer with a note those that rest on its events, while few turns change
+/// one: reading 800 rows costs some milliseconds, their version some microseconds. A write through this handle is visible at
+/// once. One of another process is detected by its cursor, by the forget generation or by the number of rows; rows that it
+/// replaces at an unchanged cursor, after a forget, are detected with the next event.
 #[derive(Debug, Default)]
 pub(super) struct Known(Mutex<Option<Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     version: Version,
-    /// Those that hold at present.
+    /// The currently active ones.
     holding: Option<Rows>,
     /// All of them.
     all: Option<Rows>,
 }
 
-/// Which rows.
+/// A selection of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
-    /// Those that hold at present, and those that will have ended by then.
+    /// The currently active ones, including those that will have expired.
     Holding,
     All,
 }
 
 impl Known {
-    /// Returns what was read at this version.
+    /// Returns the rows cached at this version.
     pub(super) fn at(&self, version: Version, which: Which) -> Option<Rows> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref().filter(|kept| kept.version == version)?;
@@ -84,7 +84,7 @@ impl Known {
         }
     }
 
-    /// Keeps what was read after the database told this version.
+    /// Caches rows that were read after this version was seen.
     pub(super) fn keep(&self, version: Version, which: Which, rows: Rows) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.take().filter(|kept| kept.version == version);
@@ -96,7 +96,7 @@ impl Known {
         *kept = Some(known);
     }
 
-    /// Goes on after a write: one that only moves the cursor changes no row.
+    /// Updates the cache after a write: one that only moves the cursor changes no row.
     pub(super) fn applied(&self, delta: &LearningDelta, advance: &Advance) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !delta.put.is_empty() || !delta.remove.is_empty() {

@@ -1,6 +1,6 @@
-//! Tables that are gone, made anew: empty, and with the layer's cursor at the start, so that it reads the log again.
+//! Rebuild of missing tables: created empty, with the layer's cursor at the start, so that it reads the log again.
 //!
-//! What says what happened (the log, its tombstones and its head) is not among them: without it there is nothing to read.
+//! The primary data (the log, its tombstones and its head) is excluded: without it there is nothing to rebuild from.
 
 use std::collections::{BTreeSet, HashSet};
 use std::str::FromStr as _;
@@ -17,16 +17,16 @@ use crate::codec::corrupt;
 use crate::removal;
 
 const NAMES: &str = "select name from sqlite_schema where type = 'table'";
-/// The texts that make a table and its indexes, the table first.
+/// The statements that create a table and its indexes, the table first.
 const TEXTS: &str =
     "select sql from sqlite_schema where tbl_name = $1 and sql is not null order by type desc, name";
 
-/// Tables that belong together, and what is done where one of them is gone.
+/// Tables that belong together, and the repair if one of them is missing.
 struct Part {
     tables: &'static [&'static str],
-    /// Empties those that are left.
+    /// Empties the remaining ones.
     empty: &'static [&'static str],
-    /// The layer that is to be read anew.
+    /// The layer that reads the log again.
     layer: Option<Layer>,
     /// Fills them from the log.
     fill: &'static [&'static str],
@@ -66,35 +66,35 @@ const PARTS: [Part; 12] = [
     Part { tables: &["tally"], empty: &[], layer: None, fill: &REFILL_TALLIES },
     Part { tables: &["forgetting"], empty: &[], layer: None, fill: &[REFILL_FORGETTING] },
 ];
-/// Where the layers stand; without it all of them are read anew.
+/// The cursors of the layers; without it all of them read the log again.
 const PROGRESS: &str = "progress";
 
-/// The tables that this process made anew and of which nobody was told yet.
+/// The tables that this process rebuilt and that were not reported yet.
 #[derive(Debug, Default)]
 pub(super) struct Mended(Mutex<BTreeSet<&'static str>>);
 
 impl Mended {
-    /// Notes tables that were made anew.
+    /// Records rebuilt tables.
     pub(super) fn note(&self, made: &[&'static str]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(made);
     }
 
-    /// Returns them, and keeps them for whoever asks next.
+    /// Returns them, and keeps them for later calls.
     pub(super) fn all(&self) -> Vec<&'static str> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
-    /// Returns them; whoever asks next is told of later ones.
+    /// Returns and clears them.
     pub(super) fn take(&self) -> Vec<&'static str> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *made).into_iter().collect()
     }
 }
 
-/// Makes anew what is gone, in one transaction; returns the names of the tables that were made.
+/// Rebuilds missing tables, in one transaction; returns their names.
 ///
 /// # Errors
-/// `Unavailable` while another process writes; what else the database answers.
+/// `Unavailable` while another process writes; else the database's error.
 pub(super) async fn mend(connection: &mut SqliteConnection) -> Result<Vec<&'static str>> {
     if gone(&names(connection).await?).is_empty() {
         return Ok(Vec::new());
@@ -109,7 +109,7 @@ pub(super) async fn mend(connection: &mut SqliteConnection) -> Result<Vec<&'stat
     }
 }
 
-/// The same on a connection of its own.
+/// The same on a separate connection.
 pub(super) async fn mend_beside(connect: &SqliteConnectOptions) -> Result<Vec<&'static str>> {
     let mut connection = connect.connect().await.map_err(failed)?;
     let made = mend(&mut connection).await;
@@ -121,13 +121,13 @@ async fn names(connection: &mut SqliteConnection) -> Result<HashSet<String>> {
     rows(connection, NAMES, Vec::new()).await?.into_iter().map(|mut row| row.text()).collect()
 }
 
-/// Returns the tables that should be there and are not.
+/// Returns the missing tables.
 fn gone(there: &HashSet<String>) -> Vec<&'static str> {
     let all = PARTS.iter().flat_map(|part| part.tables).chain([&PROGRESS]);
     all.copied().filter(|table| !there.contains(*table)).collect()
 }
 
-/// Makes the tables within the open transaction; another process may have done so since it was looked.
+/// Creates the tables within the open transaction; another process may have done so in the meantime.
 async fn make(connection: &mut SqliteConnection) -> Result<Vec<&'static str>> {
     let gone = gone(&names(connection).await?);
     if gone.is_empty() {

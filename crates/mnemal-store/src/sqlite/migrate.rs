@@ -1,4 +1,4 @@
-//! An older file on its way to the newest schema: copied, changed step by step, checked, and the copy dropped.
+//! Schema migration: backup, steps, check, removal of the backup.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -20,10 +20,10 @@ const HEAD: &str = "select head from space";
 const QUICK_CHECK: &str = "pragma quick_check";
 const COPY: &str = "vacuum into $1";
 
-/// Brings a file to the newest schema, each step in a transaction of its own; a new file takes all in one.
+/// Migrates a file to the newest schema, each step in its own transaction; a new file takes all in one.
 ///
-/// Before the first step the file is copied, and the copy goes when the new file has passed its check, because a copy that
-/// stays would keep what is forgotten later. Whoever finds the copy of an opening that was interrupted does the same.
+/// Before the first step the file is backed up, and the backup is removed once the new file has passed its check, because a
+/// remaining backup would keep what is forgotten later. The next opening after an interruption does the same.
 pub(super) async fn migrate(connection: &mut SqliteConnection, path: &Path, options: Options) -> Result<()> {
     let mut copied = false;
     while version(connection).await? < SCHEMA_VERSION {
@@ -47,7 +47,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection, path: &Path, opti
     Ok(())
 }
 
-/// Takes the next step within the open transaction, which keeps every other process from doing the same.
+/// Takes the next step within the open transaction, which excludes other processes.
 async fn step(
     connection: &mut SqliteConnection,
     path: &Path,
@@ -79,14 +79,14 @@ async fn head(connection: &mut SqliteConnection) -> Result<i64> {
     answer.first_mut().ok_or_else(|| corrupt("the space has no row"))?.int()
 }
 
-/// Names the copies of every older version.
+/// Returns the paths of the backups of every older version.
 pub(super) fn copies(path: &Path) -> Vec<PathBuf> {
     let name = |version| file::beside(path, &format!(".v{version}.bak"));
     let partial = |version| file::beside(path, &format!(".v{version}.bak.partial"));
     (1..SCHEMA_VERSION).flat_map(|version| [name(version), partial(version)]).collect()
 }
 
-/// Copies the file as it was committed last, in place of an earlier copy of the same version.
+/// Backs up the file's last committed state, replacing an earlier backup of the same version.
 async fn copy(path: &Path, options: Options, version: usize) -> Result<()> {
     let to = file::beside(path, &format!(".v{version}.bak"));
     let partial = file::beside(&to, ".partial");
@@ -117,7 +117,7 @@ async fn check(connection: &mut SqliteConnection, copies: &[PathBuf]) -> Result<
     Err(Error::new(ErrorKind::Corrupt, what))
 }
 
-/// Overwrites a copy and removes it; that there is none is no error.
+/// Overwrites and removes a backup; a missing one is no error.
 fn drop_copy(copy: &Path) -> io::Result<()> {
     let file = match fs::OpenOptions::new().write(true).open(copy) {
         Ok(file) => file,

@@ -26,40 +26,40 @@ use crate::statement;
 
 /// Oldest SQLite that does not lose commits when two connections write and checkpoint at once.
 ///
-/// Source: RELIABILITY 3.1, the WAL-reset defect of versions before 3.51.3.
+/// Source: the WAL-reset bug, fixed in SQLite 3.51.3 (release notes of SQLite).
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 /// How long a statement waits for another process.
 ///
-/// Source: RELIABILITY 3.2.
+/// Source: own choice; a second process on the same file is normal.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pause between two tries to prepare a file that another process is preparing.
+/// Pause between two attempts to prepare a file that another process is preparing.
 ///
 /// Source: own default; making a space takes 5 to 20 ms.
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
-/// Tries after which a file counts as held. Source: own default, two seconds of pauses.
+/// Attempts after which a file counts as held. Source: own default, two seconds of pauses.
 const OPEN_TRIES: u32 = 100;
-/// Jobs that wait for the writer before callers wait too.
+/// Queued jobs of the writer before callers have to wait.
 ///
 /// Source: own default, two full groups.
 const QUEUE: usize = 256;
 
-/// Kibibytes of pages that the writer keeps at most, negative as SQLite wants them.
+/// Page cache of the writer in kibibytes, negative as SQLite requires.
 ///
 /// Source: measured; ids and idempotency keys are scattered over their indexes, which take 11 MB for 100,000 imported events,
-/// and with SQLite's own 2 MB a batch reads most of their pages again.
+/// and with SQLite's default of 2 MB a batch reads most of their pages again.
 const WRITER_CACHE: &str = "-16384";
 
-/// Pages of the write-ahead log with which a commit of the writer takes it into the file. Before that it is done beside the
-/// writer ([`Relief`]).
+/// Pages of the write-ahead log at which a commit of the writer checkpoints it. Up to that size a separate connection does it
+/// ([`Relief`]).
 ///
-/// Source: own default, 32 MB, half of what the log may have (D4).
+/// Source: own default, 32 MB, half of the log's size limit.
 const WRITER_LOG: &str = "8000";
-/// Names of the threads of connections that write, and that take over what was written; a name has at most 15 bytes.
+/// Names of the threads of write and checkpoint connections; a name has at most 15 bytes.
 const WRITER_THREAD: &str = "mnemal-writer";
 const RELIEF_THREAD: &str = "mnemal-relief";
 
 const VERSION: &str = "select sqlite_version()";
-/// One statement, so that all three are of one moment, also while another process makes the space.
+/// One statement, so that all three values are of one moment, also while another process creates the space.
 const NATURE: &str = "select (select application_id from pragma_application_id), \
      (select user_version from pragma_user_version), (select count(*) from sqlite_schema)";
 /// Only for a new file: on one that has tables, to set `auto_vacuum` is a write with a flush of its own.
@@ -74,9 +74,9 @@ const USE_WAL: &str = "pragma journal_mode = wal";
 const READ_SETTINGS: &str = "pragma busy_timeout; pragma foreign_keys; pragma secure_delete; pragma auto_vacuum; \
      pragma wal_autocheckpoint; pragma journal_size_limit; pragma temp_store; pragma trusted_schema; \
      pragma cell_size_check; pragma application_id; pragma synchronous";
-/// What every setting must read.
+/// The required value of every setting.
 ///
-/// Source: RELIABILITY 3.2; `mmap_size` is missing because SQLite answers nothing where it is off.
+/// Source: the values set above; `mmap_size` is missing because SQLite returns no row where it is off.
 const SETTINGS: [(&str, i64); 10] = [
     ("busy_timeout", 5_000),
     ("foreign_keys", 1),
@@ -90,8 +90,8 @@ const SETTINGS: [(&str, i64); 10] = [
     ("application_id", APPLICATION_ID),
 ];
 
-/// Opens a file and starts its writer, which opens a connection of its own with its first job; the connection that made the
-/// file ready becomes the first reader.
+/// Opens a file and starts its writer, which opens its own connection with the first job; the connection that prepared the file
+/// becomes the first reader.
 pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver, JoinHandle<()>)> {
     if options.vfs.is_none() {
         file::prepare(path)?;
@@ -138,12 +138,12 @@ pub(super) fn for_writes(path: &Path, options: Options) -> SqliteConnectOptions 
     connect.pragma("wal_autocheckpoint", WRITER_LOG).thread_name(|_| WRITER_THREAD.to_owned())
 }
 
-/// The options of the connection that takes the write-ahead log into the file beside the one that writes.
+/// The options of the checkpoint connection.
 pub(super) fn beside_writes(path: &Path, options: Options) -> SqliteConnectOptions {
     connect_options(path, options).pragma("query_only", "on").thread_name(|_| RELIEF_THREAD.to_owned())
 }
 
-/// Refuses a file whose list of tables is damaged.
+/// Rejects a file with a damaged list of tables.
 async fn check_texts(connection: &mut SqliteConnection) -> Result<()> {
     let mut answer = rows(connection, STRANGE_TEXTS, Vec::new()).await?;
     match answer.first_mut().map(Row::int).transpose()? {
@@ -152,7 +152,7 @@ async fn check_texts(connection: &mut SqliteConnection) -> Result<()> {
     }
 }
 
-/// Compares the head with the last event, so that a file without its newest pages is known as damaged before anybody writes.
+/// Compares the head with the last event, so that a file without its newest pages is recognized as damaged before any write.
 async fn check_head(connection: &mut SqliteConnection) -> Result<()> {
     let mut mark = rows(connection, statement::MARK, Vec::new()).await?;
     index::read_mark(mark.first_mut()).map(drop)
@@ -186,8 +186,8 @@ pub(super) fn connect_options(path: &Path, options: Options) -> SqliteConnectOpt
         .disable_statement_logging()
 }
 
-/// Prepares, and tries again while another process prepares the same new file: to change its journal mode SQLite wants the
-/// file alone, and of two that want it one is turned away at once, whatever its busy timeout.
+/// Prepares the file, and retries while another process prepares the same new file: to change the journal mode SQLite needs
+/// exclusive access, and of two callers one is rejected at once, whatever its busy timeout.
 async fn prepare_in_turn(
     connection: &mut SqliteConnection,
     path: &Path,
@@ -204,7 +204,7 @@ async fn prepare_in_turn(
     prepare(connection, path, options).await
 }
 
-/// Returns the tables that were gone and made anew.
+/// Returns the missing tables that were rebuilt.
 async fn prepare(
     connection: &mut SqliteConnection,
     path: &Path,
@@ -228,7 +228,7 @@ async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
     admit_version(&answer.first_mut().map(Row::text).transpose()?.unwrap_or_default())
 }
 
-/// Refuses a SQLite that can lose commits, by its version's text; one that says nothing readable is refused too.
+/// Rejects a SQLite version that can lose commits; an unreadable version is rejected too.
 fn admit_version(text: &str) -> Result<()> {
     let numbers: Vec<u32> = text.split('.').map_while(|part| u32::from_str(part).ok()).collect();
     if numbers.as_slice() < OLDEST_SQLITE.as_slice() {
@@ -240,7 +240,7 @@ fn admit_version(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file that is not ours or newer; marks an empty one as ours.
+/// Rejects a foreign or newer file; marks an empty one as ours.
 async fn claim(connection: &mut SqliteConnection) -> Result<()> {
     let mut answer = rows(connection, NATURE, Vec::new()).await?;
     let row = answer.first_mut().ok_or_else(|| corrupt("the file has no header"))?;
@@ -274,7 +274,7 @@ async fn check_settings(connection: &mut SqliteConnection, durability: Durabilit
     Ok(())
 }
 
-/// Puts the file's name before what went wrong with it; a file that is no database at all is the caller's mistake.
+/// Prefixes an error with the file's name; a file that is no database at all is the caller's mistake.
 fn named(error: Error, path: &Path) -> Error {
     let foreign = error.what() == NOT_A_DATABASE && !file::may_be_ours(path, APPLICATION_ID);
     let kind = if foreign { ErrorKind::Invalid } else { error.kind() };

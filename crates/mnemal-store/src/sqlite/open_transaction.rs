@@ -1,4 +1,4 @@
-//! The write transaction on a connection: it begins with its first statement, and what need not answer waits for company.
+//! The write transaction of a connection: it begins with its first statement and batches statements that return nothing.
 
 use async_trait::async_trait;
 use mnemal_core::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use super::writer::{ATTEMPTS, BEGIN, COMMIT, rollback};
 use crate::port::receipt::Shown;
 use crate::sql::{Row, Step, Transaction, Value};
 
-/// A transaction that is open, or will be with the first statement.
+/// A transaction that is open, or begins with the first statement.
 pub(super) struct Open<'c> {
     connection: &'c mut SqliteConnection,
     begun: bool,
@@ -24,12 +24,12 @@ impl<'c> Open<'c> {
         Self { connection, begun: false, waiting: Vec::new(), shown }
     }
 
-    /// Runs statements on a connection as it is.
+    /// Runs statements on a connection without a transaction.
     pub(super) fn as_it_is(connection: &'c mut SqliteConnection, shown: &'c mut Shown) -> Self {
         Self { connection, begun: true, waiting: Vec::new(), shown }
     }
 
-    /// Commits, together with what waits; after an error nothing of the transaction is open.
+    /// Commits, together with queued statements; after an error nothing of the transaction is open.
     pub(super) async fn commit(mut self) -> Result<()> {
         if !self.begun && self.waiting.is_empty() {
             return Ok(());
@@ -37,7 +37,7 @@ impl<'c> Open<'c> {
         self.end().await.map(drop)
     }
 
-    /// Sends what waits and commits; returns the rows.
+    /// Sends queued statements and commits; returns the rows.
     async fn end(&mut self) -> Result<Vec<Row>> {
         let done = self.send(Some((COMMIT, Vec::new()))).await;
         self.begun = false;
@@ -58,7 +58,7 @@ impl<'c> Open<'c> {
         }
     }
 
-    /// Gives the transaction up.
+    /// Rolls the transaction back.
     pub(super) async fn give_up(self) {
         self.shown.forget();
         if self.begun {
@@ -66,7 +66,7 @@ impl<'c> Open<'c> {
         }
     }
 
-    /// Sends what waits, then `last`, in as few trips as it takes; returns the rows of all of them.
+    /// Sends queued statements, then `last`, in as few round trips as possible; returns all rows.
     async fn send(&mut self, last: Option<(&'static str, Vec<Value>)>) -> Result<Vec<Row>> {
         let (mut trip, mut rows) = (Trip::default(), Vec::new());
         if !self.begun {
@@ -84,7 +84,7 @@ impl<'c> Open<'c> {
         Ok(rows)
     }
 
-    /// Runs one trip; where it takes the write lock, it is tried again while another process holds it.
+    /// Runs one round trip; if it takes the write lock, it is retried while another process holds it.
     async fn travel(&mut self, trip: Trip) -> Result<Vec<Row>> {
         if self.begun {
             return trip.run(self.connection).await;

@@ -28,7 +28,7 @@ impl SqliteStore {
         &self.inner.driver
     }
 
-    /// Returns the facts of these places that hold, as they were read last; reads those that are not kept.
+    /// Returns the valid facts for these lookups from the cache; reads those that are missing.
     async fn told(&self, places: &[Place], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::new();
@@ -48,7 +48,7 @@ impl SqliteStore {
         Ok(found)
     }
 
-    /// Returns entities as they were read last, by id; reads those that are not kept.
+    /// Returns entities from the cache, by id; reads those that are missing.
     async fn known_entities(&self, mut ids: Vec<EntityId>) -> Result<Vec<Arc<Entity>>> {
         ids.sort_unstable();
         ids.dedup();
@@ -68,7 +68,7 @@ impl SqliteStore {
         Ok(found)
     }
 
-    /// Returns learnings as they were read last, or reads them.
+    /// Returns learnings from the cache, or reads them.
     async fn known(&self, which: Which) -> Result<Rows> {
         let version = learning::version(self.sql()).await?;
         if let Some(known) = self.inner.known.at(version, which) {

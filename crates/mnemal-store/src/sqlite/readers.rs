@@ -1,8 +1,7 @@
-//! The connections that read: each is opened when it is first needed and kept until the end, or until
-//! another space needs its place.
+//! The read connections: each is opened on first use and kept until the end, or until another space needs its place.
 //!
-//! A connection is handed on without a question to it, because a question is a trip to its thread and back, which costs
-//! more than most reads.
+//! A connection is reused without a test query, because a query is a round trip to its thread, which costs more than most
+//! reads.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use super::closed;
 use super::driver::failed;
 use super::open::BUSY_TIMEOUT;
 
-/// The readers of one space: at most a fixed number, out of the budget of the process.
+/// The readers of one space: limited in number, and part of the process's budget.
 #[derive(Debug)]
 pub(super) struct Readers {
     connect: SqliteConnectOptions,
@@ -26,24 +25,24 @@ pub(super) struct Readers {
     shelf: Arc<Shelf>,
 }
 
-/// A connection that one caller uses; it goes back when it is dropped.
+/// A connection in use by one caller; it is returned on drop.
 #[derive(Debug)]
 pub(super) struct Reader<'r> {
     readers: &'r Readers,
     kept: Option<Kept>,
     state: State,
-    /// Given back last, so that a permit always finds what it permits.
+    /// Released last, so that a permit always finds a connection.
     _permit: SemaphorePermit<'r>,
 }
 
-/// What is known of a connection that goes back.
+/// The state of a returned connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A statement may still run, because its caller stopped waiting: the next one waits behind it.
+    /// A statement may still run, because its caller stopped waiting: the next one waits for it.
     Busy,
     /// It has answered.
     Idle,
-    /// It has failed: a new one takes its place.
+    /// It has failed: a new one replaces it.
     Failed,
 }
 
@@ -55,12 +54,12 @@ impl Readers {
         Self { connect, most, permits, budget, shelf }
     }
 
-    /// Takes over a connection that is open already.
+    /// Takes over an open connection.
     pub(super) fn adopt(&self, kept: Kept) {
         self.budget.put_back(&self.shelf, kept);
     }
 
-    /// Waits for a connection that is free; opens one where none is.
+    /// Waits for a free connection; opens one if there is none.
     pub(super) async fn take(&self) -> Result<Reader<'_>> {
         let permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
@@ -94,12 +93,12 @@ impl Readers {
 }
 
 impl Reader<'_> {
-    /// Returns the connection for one question, whose answer goes to [`told`](Self::told).
+    /// Returns the connection for one query, whose answer goes to [`told`](Self::told).
     pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection> {
         self.kept.as_mut().map(|kept| &mut kept.connection).ok_or_else(closed)
     }
 
-    /// Decides by an answer what becomes of the connection, and passes the answer on.
+    /// Decides by an answer whether the connection is reused, and passes the answer on.
     pub(super) fn told<T>(mut self, answer: Result<T>) -> Result<T> {
         self.state = if answer.is_ok() { State::Idle } else { State::Failed };
         answer

@@ -1,4 +1,4 @@
-//! The write connection, and what is known of the file as long as it is open.
+//! The write connection and the state of an open file.
 
 use std::mem;
 
@@ -22,24 +22,24 @@ const CHECKPOINT: &str =
 const REPACK: &str = "vacuum";
 
 const SYNCHRONOUS: &str = "pragma synchronous";
-/// What it answers where every commit is flushed.
+/// The value of `synchronous` if every commit is flushed.
 const FULL: i64 = 2;
 
-/// Both answer with whether somebody was in the way, the pages of the log, and how many of them are in the file.
+/// Both return whether they were blocked, the pages of the log, and how many of them are in the file.
 const LOOK_AT_LOG: &str = "pragma wal_checkpoint(noop)";
 const TAKE_OVER: &str = "pragma wal_checkpoint(passive)";
 
-/// When what was committed reaches the disk.
+/// When commits reach the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flush {
-    /// Before the commit is answered.
+    /// Before the commit is acknowledged.
     Now,
-    /// With the next commit that is flushed, or when the write-ahead log is taken over.
+    /// With the next flushed commit, or at a checkpoint.
     Later,
 }
 
 impl Flush {
-    /// What makes a connection behave so.
+    /// The statement that sets the behavior.
     const fn pragma(self) -> &'static str {
         match self {
             Self::Now => "pragma synchronous = full",
@@ -48,12 +48,12 @@ impl Flush {
     }
 }
 
-/// How long the write-ahead log is.
+/// The size of the write-ahead log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Log {
-    /// Its pages since it began anew.
+    /// Its pages since its last restart.
     pub(super) pages: i64,
-    /// Those of them that the file lacks.
+    /// Pages that are not in the file yet.
     pub(super) lacking: i64,
 }
 
@@ -81,7 +81,7 @@ impl Ready {
         Ok(Self { connection, flush, models, small_rows, shown })
     }
 
-    /// Appends the batches of several callers in one transaction; after an error nothing of it is open.
+    /// Appends the batches of several callers in one transaction; after an error no transaction is open.
     pub(super) async fn append(&mut self, batches: &[&[Prepared]]) -> Result<Vec<Result<Vec<Appended>>>> {
         self.set(Flush::Now).await?;
         let mut models = mem::take(&mut self.models);
@@ -106,7 +106,7 @@ impl Ready {
         }
     }
 
-    /// Has the next commits wait for the disk, or not.
+    /// Sets whether the next commits wait for the disk.
     async fn set(&mut self, flush: Flush) -> Result<()> {
         if self.flush.is_none_or(|now| now == flush) {
             return Ok(());
@@ -117,7 +117,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Runs work in a transaction of its own; after an error nothing of it is open.
+    /// Runs work in its own transaction; after an error no transaction is open.
     pub(super) async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
         self.set(flush).await?;
         let mut open = Open::new(&mut self.connection, &mut self.shown);
@@ -130,7 +130,7 @@ impl Ready {
         }
     }
 
-    /// Tries once to empty the write-ahead log; answers whether that worked.
+    /// Tries once to truncate the write-ahead log; returns whether that worked.
     pub(super) async fn checkpoint(&mut self) -> Result<bool> {
         for mut row in rows(&mut self.connection, CHECKPOINT, Vec::new()).await? {
             if row.rest().len() == 3 {
@@ -140,13 +140,12 @@ impl Ready {
         Ok(false)
     }
 
-    /// Takes the write-ahead log into the file, without waiting for anybody; once all of it is there, the next commit begins
-    /// it anew.
+    /// Checkpoints the write-ahead log without waiting; once all of it is in the file, the next commit restarts it.
     pub(super) async fn take_over(&mut self) -> Result<()> {
         rows(&mut self.connection, TAKE_OVER, Vec::new()).await.map(drop)
     }
 
-    /// Returns how long the log is.
+    /// Returns the size of the log.
     pub(super) async fn log(&mut self) -> Result<Log> {
         let mut answer = rows(&mut self.connection, LOOK_AT_LOG, Vec::new()).await?;
         let Some(row) = answer.first_mut() else { return Ok(Log::default()) };
@@ -154,13 +153,13 @@ impl Ready {
         Ok(Log { pages, lacking: pages - taken })
     }
 
-    /// Writes every page anew: what moved within pages left copies that a removal does not reach.
+    /// Rewrites every page: rows that moved within pages left copies that a removal does not reach.
     pub(super) async fn repack(&mut self) -> Result<()> {
         self.set(Flush::Now).await?;
         rows(&mut self.connection, REPACK, Vec::new()).await.map(drop)
     }
 
-    /// Whether there are small blocks enough for a full one; counts from the start afterwards.
+    /// Whether there are enough small blocks for a full one; restarts the count.
     pub(super) fn may_seal(&mut self) -> bool {
         let enough = self.small_rows >= BLOCK_ROWS as u64;
         if enough {
@@ -169,7 +168,7 @@ impl Ready {
         enough
     }
 
-    /// Names in an error who may hold the write lock: whoever has a lease.
+    /// Adds to an error who may hold the write lock: the lease holders.
     pub(super) async fn held(&mut self, error: Error) -> Error {
         let leases = rows(&mut self.connection, statement::LEASE_HELD, Vec::new()).await;
         let held = leases.ok().and_then(|rows| {
@@ -191,7 +190,7 @@ impl Ready {
         rows(&mut self.connection, sql, Vec::new()).await.map(drop)
     }
 
-    /// Closes the connection, and gives up what is open on it.
+    /// Closes the connection, and rolls back what is open on it.
     pub(super) async fn close(self) -> Result<()> {
         self.connection.close().await.map_err(failed)
     }

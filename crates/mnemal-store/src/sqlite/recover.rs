@@ -1,8 +1,8 @@
-//! What can be saved of a damaged file: every event whose checksum is right, wherever its row stands.
+//! Recovery of a damaged file: every event whose checksum is right, wherever its row is stored.
 //!
-//! The way through the tables may be broken, so it is not taken: every page is looked at, in the file and in the
-//! write-ahead log, and every row that is one by its shape and its checksum counts. The log only grows, so a row that is
-//! found in an older version of a page is a row of the log; where one version is erased, the erased one holds.
+//! The table structure may be broken, so it is not used: every page is examined, in the file and in the write-ahead log, and
+//! every row with a valid shape and checksum counts. The log only grows, so a row in an older version of a page is valid; if
+//! one version of a row is erased, the erased one wins.
 
 mod pages;
 mod record;
@@ -18,14 +18,14 @@ use crate::entry;
 use crate::port::log;
 use crate::sql::{Row, Value};
 
-/// Columns of an event's row. Source: the schema; a later version may add some behind.
+/// Columns of an event's row. Source: the schema; a later version may append some.
 const EVENT_COLUMNS: usize = 28;
 /// Columns of a tombstone's row. Source: the schema.
 const TOMBSTONE_COLUMNS: usize = 4;
 /// Columns that a checksum covers, then the checksum, then the place of `erased_at`.
 const COVERED: usize = 24;
 
-/// What is left of a file, by position. The file is only read, and must not be written meanwhile.
+/// The salvaged events of a file, by position. The file is only read, and must not be written meanwhile.
 #[derive(Debug)]
 pub struct Salvage {
     pages: Pages,
@@ -34,23 +34,23 @@ pub struct Salvage {
     damaged: u64,
 }
 
-/// Bytes of a file that belong to an event: a part of its row.
+/// A byte range of a file that belongs to an event's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// Whether the file is the write-ahead log.
     pub in_log: bool,
     /// The first byte.
     pub start: u64,
-    /// Behind the last byte.
+    /// One past the last byte.
     pub end: u64,
 }
 
-/// Where a good row stands.
+/// The location of a valid row.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     version: Version,
     offset: usize,
-    /// Which overflow pages are its own.
+    /// Which overflow pages it uses.
     newest: Newest,
     id: EventId,
     erased: bool,
@@ -58,8 +58,8 @@ struct Place {
 }
 
 impl Salvage {
-    /// Looks at every page of a file and of the write-ahead log beside it. Costs one pass over both, and about 100 bytes
-    /// of memory an event.
+    /// Examines every page of a file and of its write-ahead log. Costs one pass over both, and about 100 bytes of memory per
+    /// event.
     ///
     /// # Errors
     /// `NotFound` when there is no file, `Unavailable` when it cannot be read; damage is no error.
@@ -79,7 +79,7 @@ impl Salvage {
         Ok(salvage)
     }
 
-    /// Returns how many events were found whole or as erased.
+    /// Returns the number of events found, complete or erased.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -89,14 +89,13 @@ impl Salvage {
         self.places.is_empty()
     }
 
-    /// Returns how many rows look like events and do not match their checksum; older versions of a row that was found
-    /// whole elsewhere are counted too.
+    /// Returns the number of rows that look like events and fail their checksum; older versions of a row that was found
+    /// elsewhere are counted too.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Returns the positions of which nothing is left, as ranges, ascending; what stood behind the last one found is not
-    /// known.
+    /// Returns the lost positions as ranges, ascending; events after the last one found are unknown.
     pub fn missing(&self) -> Vec<(Seq, Seq)> {
         let mut missing = Vec::new();
         let mut next = 1;
@@ -114,12 +113,12 @@ impl Salvage {
         self.tombstones.values()
     }
 
-    /// Returns the ids of events that were found, with whether each still has its body.
+    /// Returns the ids of the events found, with whether each still has its body.
     pub fn ids(&self) -> impl Iterator<Item = (EventId, bool)> + '_ {
         self.places.values().map(|place| (place.id, !place.erased))
     }
 
-    /// Returns which bytes the row of each event takes, by position: what must be whole for it to be saved.
+    /// Returns the byte ranges of each event's row, by position: these must be intact to save it.
     pub fn stretches(&self) -> impl Iterator<Item = (EventId, Vec<Stretch>)> + '_ {
         self.places.values().filter_map(|place| {
             let cell = record::cell(&self.pages.read(place.version)?, place.offset)?;
@@ -131,7 +130,7 @@ impl Salvage {
         })
     }
 
-    /// Returns the events, by position; one that cannot be read any more is left out.
+    /// Returns the events, by position; one that is no longer readable is skipped.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
         self.places.values().filter_map(|place| {
             let page = self.pages.read(place.version)?;
@@ -140,7 +139,7 @@ impl Salvage {
         })
     }
 
-    /// Returns the events that some decision of the log says are forgotten, whether or not that was finished.
+    /// Returns the events that a decision of the log forgets, whether or not that was finished.
     pub fn forgotten(&self) -> HashSet<EventId> {
         let forgets = self.events().filter_map(|event| match event.kept().map(|kept| &kept.kind) {
             Some(EventKind::Decision(Decision::Forget(forget))) => Some(forget.events.clone()),
@@ -149,7 +148,7 @@ impl Salvage {
         forgets.flatten().collect()
     }
 
-    /// Takes what is good on one version of a page.
+    /// Collects the valid rows of one version of a page.
     fn look_at(&mut self, version: Version, found: &mut Vec<(u64, Place)>) {
         let Some(page) = self.pages.read(version) else { return };
         let cells = record::cells(&page, version.start());
@@ -211,7 +210,7 @@ impl Salvage {
         log::tombstone(Row(values.into_iter())).ok()
     }
 
-    /// Decides which of several versions of a position holds.
+    /// Decides which of several versions of a position is valid.
     fn choose(&mut self, found: Vec<(u64, Place)>) {
         let own: HashMap<u64, EventId> =
             found.iter().filter(|(_, place)| place.in_file).map(|(seq, place)| (*seq, place.id)).collect();
@@ -220,7 +219,7 @@ impl Salvage {
             found.iter().any(|(seq, place)| !place.in_file && own.get(seq).is_some_and(|id| *id != place.id));
         let mut ids: BTreeSet<EventId> = BTreeSet::new();
         for (seq, place) in found.into_iter().filter(|(_, place)| place.in_file || !foreign) {
-            // Nobody vouches for what is left of an erased event but its tombstone.
+            // Only its tombstone authenticates the remains of an erased event.
             if place.erased && !self.tombstones.contains_key(&place.id) {
                 self.damaged += 1;
                 continue;

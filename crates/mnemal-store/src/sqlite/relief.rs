@@ -1,9 +1,9 @@
-//! Keeps the write-ahead log short without anybody waiting for it.
+//! Background checkpointing that keeps the write-ahead log short without blocking callers.
 //!
-//! A commit that takes a thousand pages into the file keeps its caller waiting for some milliseconds, and whoever waits for the
-//! write lock too. So a connection of its own does it beside the writer, which SQLite lets go on meanwhile: both flush the log
-//! before the file, as every checkpoint does. Only a log that is in the file as a whole begins anew: mostly that connection brings
-//! it so far in a pause of the writer. Where the log grows all the same, the writer takes over what is left itself between two jobs.
+//! A commit that checkpoints a thousand pages delays its caller for some milliseconds, and everyone who waits for the write
+//! lock. So a separate connection checkpoints next to the writer, which SQLite permits: both flush the log before the file, as
+//! every checkpoint does. The log restarts only when all of it is in the file: usually that connection reaches this in a pause
+//! of the writer. If the log grows all the same, the writer checkpoints the rest itself between two jobs.
 
 use mnemal_core::Result;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -13,47 +13,47 @@ use tokio::task::JoinHandle;
 use super::driver::rows;
 use super::ready::{Log, Ready};
 
-/// Pages of the write-ahead log that the file lacks from which on they are taken over.
+/// Pages of the write-ahead log, missing in the file, at which a checkpoint begins.
 ///
-/// Source: RELIABILITY 3.2, and SQLite's own default.
+/// Source: SQLite's default `wal_autocheckpoint`.
 const LONG: i64 = 1_000;
-/// Pages of the write-ahead log from which on the writer sees to it that it begins anew.
+/// Pages of the write-ahead log at which the writer makes sure that it restarts.
 ///
-/// Source: own measurement (ADR 144), 16 MB: to take over sixty pages may take a disk that others use too fifteen milliseconds,
-/// for which the next job waits.
+/// Source: own measurement (ADR 144), 16 MB: on a shared disk a checkpoint of sixty pages may take fifteen milliseconds, which
+/// the next job waits for.
 const TOO_LONG: i64 = 4_000;
-/// Most pages that the writer takes over itself between two jobs, once another has taken over most of them.
+/// Most pages that the writer checkpoints itself between two jobs, after the separate connection has done most of them.
 ///
-/// Source: own measurement (ADR 144): a page is some ten microseconds, and a job behind it waits for all of them.
+/// Source: own measurement (ADR 144): a page takes some ten microseconds, and the next job waits for all of them.
 const REST: i64 = 32;
-/// With so many times in a row that more than this was left, twice as much is the writer's, and so on up to five times: who writes
-/// without a pause to a slow disk would else never have a log that begins anew. Source: own choice; the log grows by some hundred
-/// pages each time, and at the end 1,024 pages are the writer's.
+/// Number of times in a row with a larger rest, after which the writer's share doubles, up to five times: otherwise a process
+/// that writes without a pause to a slow disk would never get a log that restarts. Source: own choice; the log grows by some
+/// hundred pages each time, and at the end the writer's share is 1,024 pages.
 const PATIENCE: u32 = 4;
 const TIMES: u32 = 5 * PATIENCE;
-/// Reads the file's head first, so that the connection knows that there is a log. What was written meanwhile is taken over at
-/// once: each time it is less, and where the writer pauses nothing is left. Where nothing is, it costs nothing.
+/// Reads the file's header first, so that the connection knows that there is a log. Pages written meanwhile are checkpointed at
+/// once: each time there are fewer, and when the writer pauses none is left. With nothing to do, it costs nothing.
 const TAKE_OVER: &str = "pragma schema_version; \
      pragma wal_checkpoint(passive); pragma wal_checkpoint(passive); pragma wal_checkpoint(passive); \
      pragma wal_checkpoint(passive); pragma wal_checkpoint(passive); pragma wal_checkpoint(passive)";
 
-/// What takes over a long write-ahead log.
+/// The checkpointer of a long write-ahead log.
 #[derive(Debug)]
 pub(super) struct Relief {
-    /// How to open a connection for it; `None` where the writer does all of it itself.
+    /// Options of its connection; `None` if the writer does all the work.
     connect: Option<SqliteConnectOptions>,
     running: Option<JoinHandle<()>>,
-    /// How often in a row too much was left behind it.
+    /// How often in a row too much was left.
     times: u32,
 }
 
 impl Relief {
-    /// Opens a connection whenever there is something to take over.
+    /// Opens a connection whenever there is something to checkpoint.
     pub(super) fn beside(connect: SqliteConnectOptions) -> Self {
         Self { connect: Some(connect), running: None, times: 0 }
     }
 
-    /// Has the writer do it between two jobs, so that one thread does everything in one order.
+    /// Lets the writer checkpoint between two jobs, so that one thread does everything in one order.
     pub(super) fn inline() -> Self {
         Self { connect: None, running: None, times: 0 }
     }
@@ -63,12 +63,12 @@ impl Relief {
         self.connect.is_none()
     }
 
-    /// Whether a connection has taken over what it could, which nobody has looked at yet.
+    /// Whether a checkpoint has ended whose result was not examined yet.
     pub(super) fn is_over(&self) -> bool {
         self.running.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Looks how long the log is, and has it taken over if it is long. Waits for nothing but the writer's own connection.
+    /// Checks the length of the log, and starts a checkpoint if it is long. Waits for nothing but the writer's own connection.
     pub(super) async fn look(&mut self, ready: &mut Ready) -> Result<()> {
         if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
             return Ok(());
@@ -88,7 +88,7 @@ impl Relief {
         }
         if lacking <= REST << (self.times / PATIENCE) {
             self.times = 0;
-            // Without it a log that is written all the time would never begin anew.
+            // Without it a log that is written all the time would never restart.
             return if lacking > 0 { ready.take_over().await } else { Ok(()) };
         }
         self.times = TIMES.min(self.times + 1);
@@ -96,7 +96,7 @@ impl Relief {
         Ok(())
     }
 
-    /// Waits until nobody is at it.
+    /// Waits until no checkpoint is running.
     pub(super) async fn joined(&mut self) {
         if let Some(running) = self.running.take() {
             // One that failed has left the log as it was, and the next look begins again.
@@ -175,7 +175,7 @@ mod tests {
         let mut relief = Relief::beside(beside_writes(store.path(), store.inner.options));
         write(&mut ready, "create table scratch (text)").await;
         write(&mut ready, "insert into scratch values (zeroblob(4096 * 4200))").await;
-        // Beside somebody who reads in the log it does not begin anew.
+        // With a reader in the log it does not restart.
         let mut reader = connect_options(store.path(), store.inner.options).connect().await.unwrap();
         read(&mut reader, "begin; select count(*) from scratch").await;
         relief.look(&mut ready).await.unwrap();

@@ -1,18 +1,18 @@
-//! The tables, and the steps by which an older file comes to have them.
+//! The tables, and the migration steps of older files.
 
 use crate::removal::{SHOWN, clear_erased_graph};
 
 /// Marks a file as ours: the bytes `mnml`.
 pub(super) const APPLICATION_ID: i64 = 0x6d6e_6d6c;
-/// The version that this code writes; it counts up with every migration.
+/// The current schema version; incremented with every migration.
 pub(super) const SCHEMA_VERSION: i64 = 11;
 
-/// Step `n` leads from version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A step that
-/// was released is never changed; a fixture of every version is kept in `tests/fixtures`.
+/// Step `n` migrates version `n` to `n + 1`; each ends by setting `user_version` and runs in one transaction. A released step
+/// is never changed; a fixture of every version is kept in `tests/fixtures`.
 pub(super) const MIGRATIONS: [&str; 11] =
     [LOG, LEASES, TALLIES, GRAPH, WORKING, EDITIONS, RANKS, SUMMARIES, LEDGER, COMPLETIONS, SHOWN];
 
-/// The log and everything that stands beside it.
+/// The log and its companion tables.
 const LOG: &str = "
 create table space (
   one integer primary key check (one = 1),
@@ -138,8 +138,8 @@ create index seen_source_session on seen_source (session, record);
 pragma user_version = 1;
 ";
 
-/// Leases, and which decisions to forget are not finished. Whether those of an older file are is not known: all are taken
-/// for unfinished, and the next open finds out.
+/// Leases, and unfinished forget decisions. For an older file their state is unknown: all count as unfinished, and the next
+/// open checks them.
 const LEASES: &str = "
 create table lease (
   name text primary key,
@@ -159,9 +159,9 @@ insert into forgetting (decision)
 pragma user_version = 2;
 ";
 
-/// What the index of each conversation and of the decisions must hold: how many events, and the sum of their positions. A
-/// list that an index gives is compared with it, because a damaged index would only be shorter. An index does not name the
-/// position, which it holds anyway: two copies of it could differ.
+/// The expected index contents of each conversation and of the decisions: the number of events, and the sum of their positions.
+/// A list from an index is compared with it, because a damaged index would only give a shorter list. The index does not include
+/// the position explicitly, since it holds it anyway: two copies could differ.
 const TALLIES: &str = "
 create table tally (
   name text primary key,
@@ -179,18 +179,18 @@ create index event_session on event (session) where session is not null;
 pragma user_version = 3;
 ";
 
-/// Count what the log has, where the tallies of a file are gone; as [`TALLIES`] does.
+/// Recounts the log, when the tallies of a file are missing; as [`TALLIES`] does.
 pub(super) const REFILL_TALLIES: [&str; 2] = [
     "insert into tally (name, events, seqs) \
      select 'session/' || session, count(*), sum(seq) from event where session is not null group by session",
     "insert into tally (name, events, seqs) \
      select 'decisions', count(*), sum(seq) from event where role = 4 having count(*) > 0",
 ];
-/// Takes every decision to forget for unfinished, as [`LEASES`] does.
+/// Marks every forget decision as unfinished, as [`LEASES`] does.
 pub(super) const REFILL_FORGETTING: &str = "insert into forgetting (decision) \
      select id from event where kind = 7 and decision like '{\"do\":\"forget\"%'";
 
-/// Entities, facts and mentions, and the events that the first two rest on. A fact that is believed has no `expired_at`.
+/// Entities, facts and mentions, and the source events of the first two. A believed fact has no `expired_at`.
 const GRAPH: &str = "
 create table entity (
   id blob primary key check (length(id) = 16),
@@ -240,7 +240,7 @@ create index mention_session on mention (session);
 pragma user_version = 4;
 ";
 
-/// Entries of working memory; a namespace is what its keys begin with.
+/// Entries of working memory; a namespace is a prefix of its keys.
 const WORKING: &str = "
 create table working (
   key text primary key,
@@ -254,8 +254,8 @@ create index working_expires on working (expires_at);
 pragma user_version = 5;
 ";
 
-/// What the rows of a layer as a whole are. A fact or an entity that rests on an erased event goes with the erase from now
-/// on; those that an older file kept are dropped, and the graph of an older file is made anew, because who made it is not known.
+/// The edition of a layer's rows. From this version on a fact or an entity with an erased source is deleted with the erase;
+/// those of an older file are dropped, and its graph is rebuilt, because its producer is unknown.
 const EDITIONS: &str = concat!(
     "
 create table edition (
@@ -272,8 +272,8 @@ pragma user_version = 6;
 "
 );
 
-/// Where a fact stands among those of its subject and of its object, so that the first of many are found. Of what an older file
-/// holds it is taken from the number of its sources, and comes right when the fact is written next.
+/// The rank of a fact among those of its subject and of its object, so that the strongest of many are found. For an older file
+/// it is the number of sources, and is corrected when the fact is written next.
 const RANKS: &str = "
 alter table fact add column rank bigint not null default 0;
 update fact set rank = min(7, 1 + (select count(*) from graph_source s where s.record = fact.id));
@@ -285,8 +285,7 @@ create index fact_object on fact (object, expired_at, rank desc, id) where objec
 pragma user_version = 7;
 ";
 
-/// The summary tree: nodes, what they stand below, and the events that they rest on. A node without a body lost it with an
-/// erase and is made anew.
+/// The summary tree: nodes, their parents, and their source events. A node without a body lost it in an erase and is rebuilt.
 const SUMMARIES: &str = "
 create table summary (
   path text primary key,
@@ -311,8 +310,8 @@ create index summary_source_event on summary_source (event);
 pragma user_version = 8;
 ";
 
-/// The book of background work, which holds no content. From here on the log may hold operations, which older code cannot read:
-/// they are stored as decisions are, kind 7 and role 4.
+/// The ledger of background work, which holds no content. From this version on the log may hold operations, which older code
+/// cannot read: they are stored like decisions, kind 7 and role 4.
 const LEDGER: &str = "
 create table ledger (
   book text not null,
@@ -326,7 +325,7 @@ create index ledger_at on ledger (book, at);
 pragma user_version = 9;
 ";
 
-/// Answers of language models, with the events that they rest on.
+/// Cached answers of language models, with their source events.
 const COMPLETIONS: &str = "
 create table completion (
   prompt blob primary key check (length(prompt) = 32),

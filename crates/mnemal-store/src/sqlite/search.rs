@@ -1,4 +1,4 @@
-//! Looks for texts that must be gone, in the bytes of the files and in the names of the index.
+//! Byte search for erased texts, in the files and in the names of the index.
 
 mod forms;
 
@@ -25,7 +25,7 @@ const CHUNK: usize = 1 << 20;
 /// Source: own default, about four megabytes.
 const BLOCKS: usize = 16;
 
-/// Returns the places where a form of one of the texts stands, ascending.
+/// Returns the places that hold a form of one of the texts, ascending.
 pub(super) async fn search(store: &SqliteStore, texts: &[String]) -> Result<Vec<Remnant>> {
     let forms = Forms::of(texts);
     if forms.is_empty() {
@@ -61,7 +61,7 @@ pub(super) async fn search(store: &SqliteStore, texts: &[String]) -> Result<Vec<
     }
 }
 
-/// Returns the copies of a space that a restore or a repair put aside beside it.
+/// Returns the copies of a space that a restore or a repair set aside next to it.
 fn copies(file: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
@@ -87,14 +87,14 @@ fn names(block: &IndexBlock) -> impl Iterator<Item = &String> {
 /// How a file is opened for reading.
 type Open = fn(&Path) -> io::Result<Arc<File>>;
 
-/// Opens a file that nobody locks.
+/// Opens a file that has no locks.
 fn fresh(path: &Path) -> io::Result<Arc<File>> {
     File::open(path).map(Arc::new)
 }
 
 /// Opens a file that SQLite locks, and keeps it open until the process ends.
 ///
-/// On Unix a process that closes any handle of a file loses all its locks on that file. SQLite's would be among them, and
+/// On Unix a process that closes any handle of a file loses all its locks on that file. SQLite's locks would be among them, and
 /// another process that closes the space would then remove the write-ahead log while it is in use here.
 #[cfg(unix)]
 fn kept(path: &Path) -> io::Result<Arc<File>> {
@@ -121,7 +121,7 @@ fn kept(path: &Path) -> io::Result<Arc<File>> {
     fresh(path)
 }
 
-/// Reads from a place on, into a window; the handle has no place of its own, because several may read.
+/// Reads into a buffer at an offset; the handle has no position of its own, because several threads may read.
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, place)

@@ -1,40 +1,40 @@
-//! Whether the next append is about to come: whoever appends one event after the other shall not queue behind a transaction of
-//! other work each time.
+//! Append priority: whether another append is about to arrive, so that a caller who appends one event after the other does not
+//! queue behind other transactions each time.
 //!
-//! Other work is asked for at once when the transaction before it is done, and an append only after its caller has heard of the
-//! one before. So beside a worker at full speed every append would find a transaction of that worker begun a moment ago. While
-//! appends come one soon after the other, the writer leaves other work for the moment in which the next one is due.
+//! Other work is queued at once when the preceding transaction is done, and an append only after its caller has received the
+//! acknowledgment of the previous one. So with a background worker at full speed every append would wait for a transaction that
+//! began a moment before. While appends arrive in quick succession, the writer delays other work until the next one is due.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time within which the next append of a series comes, and for which other work waits for it.
+/// Time within which the next append of a series arrives, and for which other work waits.
 ///
 /// Source: own measurement, ADR 125; a caller that appends in a loop takes a tenth of it, and timers are no finer than a half.
 pub(super) const SOON: Duration = Duration::from_millis(2);
-/// Appends that must have come soon after the one before. Source: own choice; a question, or a note with its fold, is none.
+/// Quick appends that make a series. Source: own choice; a question, or a note with its fold, is not a series.
 const ENOUGH: u32 = 2;
-/// Time after which a series is over, whatever happened in between. Source: own choice.
+/// Time after which a series is over. Source: own choice.
 const FORGOTTEN: Duration = Duration::from_millis(50);
-/// Time for which one piece of other work waits in all.
+/// Total time for which one piece of other work waits.
 ///
-/// Source: own choice, ADR 125; under a stream of appends without end it goes on at up to a hundred pieces a second.
+/// Source: own choice, ADR 125; under an endless stream of appends it still proceeds at up to a hundred pieces a second.
 pub(super) const AT_MOST: Duration = Duration::from_millis(10);
 
-/// Appends that come one soon after the other.
+/// A series of appends in quick succession.
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// When the last one was done.
+    /// Time of the last append.
     last: Option<Instant>,
     /// Whether nothing else was done since.
     is_direct: bool,
-    /// How many came soon.
+    /// Number of quick appends.
     soon: u32,
 }
 
 impl Series {
-    /// Takes in that an append comes.
+    /// Records the arrival of an append.
     pub(super) fn comes(&mut self, now: Instant) {
         let since = self.last.map(|last| now.saturating_duration_since(last));
         match since {
@@ -45,23 +45,23 @@ impl Series {
         }
     }
 
-    /// Takes in that an append is done.
+    /// Records the end of an append.
     pub(super) fn done(&mut self, now: Instant) {
         self.last = Some(now);
         self.is_direct = true;
     }
 
-    /// Takes in that something else is done now.
+    /// Records other work.
     pub(super) fn interrupted(&mut self) {
         self.is_direct = false;
     }
 
-    /// Takes in that none came while other work waited for it.
+    /// Records that no append arrived while other work waited.
     pub(super) fn ends(&mut self) {
         self.soon = 0;
     }
 
-    /// Returns until when other work waits for the next append; `None` when none is due.
+    /// Returns the time until which other work waits for the next append; `None` if none is due.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
         let due = self.last? + SOON;
         (self.soon >= ENOUGH && self.is_direct && now < due).then_some(due)

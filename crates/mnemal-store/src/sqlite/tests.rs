@@ -1,4 +1,4 @@
-//! What a lookup in the graph costs, counted in steps of the database.
+//! Cost of a graph lookup, counted in SQLite virtual-machine steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,7 +108,7 @@ async fn no_lookup_walks_a_table() {
     }
 }
 
-/// Somebody of whom `n` facts are known, and to whom as many lead, beside `n` people of whom two are known.
+/// A hub with `n` facts, and as many with it as object, among `n` people with two facts each.
 async fn hub(n: u128) -> (tempfile::TempDir, SqliteStore) {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
@@ -127,7 +127,7 @@ async fn hub(n: u128) -> (tempfile::TempDir, SqliteStore) {
     (folder, store)
 }
 
-/// Whom everybody knows.
+/// The hub.
 const HUB: u128 = 1 << 100;
 
 #[tokio::test]

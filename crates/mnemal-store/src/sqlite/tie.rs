@@ -1,8 +1,8 @@
-//! Whether a write-ahead log that stands beside a file is the log of that file.
+//! Check that a write-ahead log belongs to the database file next to it.
 //!
-//! SQLite takes any log that is whole in itself: one of another space, or an old one that a copy brought back, covers the
-//! file's pages with its own. So before a log is used that no process has open, the file without it is compared with the
-//! file under it: the counters of a space never fall, and its first event stays the first.
+//! SQLite accepts any internally valid log: one of another space, or an old one from a restored copy, overrides the file's
+//! pages with its own. So before a log is used that no process has open, the file without it is compared with the file with it:
+//! the counters of a space never decrease, and its first event stays the first.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use super::file::beside;
 use super::open::STRANGE_TEXTS;
 use crate::sql::Value;
 
-/// What stays or grows: head, forgets, vectors, and the id of the first event.
+/// Values that stay or grow: head, forgets, vectors, and the id of the first event.
 const LASTING: &str = "select head, forgets, vectors, (select id from event where seq = 1) from space";
 
-/// Refuses a log that cannot be the one of its file. A log that another process uses was looked at when that process began.
+/// Rejects a log that cannot belong to its file. A log in use by another process was checked when that process started.
 pub(super) async fn check(path: &Path) -> Result<()> {
     let log = beside(path, "-wal");
     let is_empty = |path: &Path| path.metadata().map_or(true, |file| file.len() == 0);
@@ -27,7 +27,7 @@ pub(super) async fn check(path: &Path) -> Result<()> {
         return Ok(());
     }
     let options = || SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
-    // What cannot be read here is judged by whoever opens the file.
+    // A file that cannot be read here is checked by its opener.
     let Some(file) = lasting(options().immutable(true)).await else { return Ok(()) };
     let Some(under_log) = lasting(options()).await else { return Ok(()) };
     if follows(&file, &under_log) || is_locked(path) {
@@ -37,7 +37,7 @@ pub(super) async fn check(path: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Corrupt, what))
 }
 
-/// Reads what lasts; a connection that can only read leaves the log as it is when it is closed.
+/// Reads these values; a read-only connection leaves the log unchanged when it is closed.
 async fn lasting(options: SqliteConnectOptions) -> Option<Vec<Value>> {
     let mut connection = options.connect().await.map_err(failed).ok()?;
     let texts = rows(&mut connection, STRANGE_TEXTS, Vec::new()).await;
@@ -47,7 +47,7 @@ async fn lasting(options: SqliteConnectOptions) -> Option<Vec<Value>> {
     Some(found?.into_iter().next()?.rest().to_vec())
 }
 
-/// Whether the file under its log can have come from the file.
+/// Whether the file with its log can be a later state of the file.
 fn follows(file: &[Value], under_log: &[Value]) -> bool {
     file.iter().zip(under_log).all(|values| match values {
         (Value::Int(before), Value::Int(after)) => before <= after,

@@ -1,4 +1,4 @@
-//! Entities, and facts that are believed by whom they are about, kept in memory until the database says that they may have changed.
+//! Cache of entities and of their believed facts, kept until the database reports a possible change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,25 +9,25 @@ use mnemal_core::{
 
 use crate::port::graph::Version;
 
-/// Most facts that are kept before all are let go. Source: own default, some five megabytes.
+/// Most cached facts; beyond it the cache is cleared. Source: own default, some five megabytes.
 const MOST: usize = 8_192;
-/// Most entities that are kept before all are let go. Source: own default; a context asks for the names of some hundred.
+/// Most cached entities; beyond it the cache is cleared. Source: own default; a context reads the names of some hundred.
 const MOST_ENTITIES: usize = 4_096;
 
-/// Where facts are looked up.
+/// A lookup of facts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Place {
     /// About one, with one predicate.
     Slot(EntityId, Predicate),
     /// About one.
     About(EntityId),
-    /// Leading to one.
+    /// With one as object.
     LeadingTo(EntityId),
 }
 
 impl Place {
-    /// Returns the places that a filter asks for, in the order of the facts that stand there, so that what is found one place
-    /// after the other is nearly sorted; `None` for a filter that asks for more than that, or otherwise.
+    /// Returns the lookups of a filter, in the order of their facts, so that the concatenated results are nearly sorted; `None`
+    /// for a filter that asks for more than that, or otherwise.
     pub(super) fn of(filter: &FactFilter) -> Option<Vec<Self>> {
         let mut places = Self::in_any_order(filter)?;
         places.sort_unstable();
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// Returns the filter for those of its places that are not kept.
+    /// Returns the filter for uncached lookups.
     pub(super) fn filter(missing: &[Self]) -> FactFilter {
         let mut filter = FactFilter::all();
         for place in missing {
@@ -83,22 +83,22 @@ fn push<T>(within: &mut Within<Vec<T>>, value: T) {
     }
 }
 
-/// What was read, with the version of the graph at which it was.
+/// The cached facts and entities, with the version of the graph.
 ///
-/// A context asks with each question for what holds of the user and of those who are named, and of somebody who is named often
-/// there are a thousand facts, which take ten milliseconds to read, and lead to hundreds of others, whose names are asked for.
-/// A fold through this handle changes what is kept. What another
-/// process folds is seen by the graph's cursor, by the count of forgets or by its edition; what it makes anew in place of old rows
-/// behind the same cursor, after a forget, is seen with the next event.
+/// With each query a context reads the facts of the user and of the named entities. An entity that is named often has a
+/// thousand facts, which take ten milliseconds to read and refer to hundreds of others, whose names are read as well. A fold
+/// through this handle updates the cache. A fold of another process is detected by the graph's cursor, by the forget generation
+/// or by its edition; rows that it replaces at an unchanged cursor, after a forget, are detected with the next event.
+/// rows behind the same cursor, after a forget, is seen with the next event.
 #[derive(Debug, Default)]
 pub(super) struct Told(Mutex<Option<Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     version: Version,
-    /// Each in the order in which facts are answered, so that what several places hold is sorted by joining.
+    /// Each in answer order, so that the results of several lookups are sorted by merging.
     by_place: HashMap<Place, Vec<Arc<Fact>>>,
-    /// Nothing for one that there is not: a context asks for it again with every question.
+    /// `None` for a missing entity: a context asks for it again with every query.
     entities: HashMap<EntityId, Option<Arc<Entity>>>,
 }
 
@@ -113,7 +113,7 @@ impl Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what is kept of these places at this version, each fact once; returns the places that are not kept.
+    /// Adds the cached facts of these lookups at this version, each once; returns the uncached lookups.
     pub(super) fn find(&self, version: &Version, places: &[Place], found: &mut Vec<Arc<Fact>>) -> Vec<Place> {
         let kept = self.kept();
         let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
@@ -129,7 +129,7 @@ impl Told {
         missing
     }
 
-    /// Keeps what was read of these places after the database told this version.
+    /// Caches facts that were read after this version was seen.
     pub(super) fn keep(&self, version: Version, places: &[Place], facts: &[Arc<Fact>]) {
         let mut kept = self.kept();
         let known = kept.take().filter(|kept| kept.version == version);
@@ -156,7 +156,7 @@ impl Told {
         *kept = Some(known);
     }
 
-    /// Adds what is kept of these entities at this version; returns those that are not kept.
+    /// Adds the cached entities at this version; returns the uncached ones.
     pub(super) fn find_entities(
         &self,
         version: &Version,
@@ -177,7 +177,7 @@ impl Told {
         missing
     }
 
-    /// Keeps what was read of these entities after the database told this version.
+    /// Caches entities that were read after this version was seen.
     pub(super) fn keep_entities(&self, version: Version, ids: &[EntityId], entities: &[Arc<Entity>]) {
         let mut kept = self.kept();
         let known = kept.take().filter(|kept| kept.version == version);
@@ -192,7 +192,7 @@ impl Told {
         *kept = Some(known);
     }
 
-    /// Goes on after a fold.
+    /// Updates the cache after a fold.
     pub(super) fn applied(&self, delta: &GraphDelta, advance: &Advance) {
         let mut guard = self.kept();
         if delta.edition.is_some() {
@@ -229,7 +229,7 @@ impl Told {
     }
 }
 
-/// Returns where a fact is looked up.
+/// Returns the lookups that find a fact.
 fn places_of(fact: &Fact) -> impl Iterator<Item = Place> {
     let leading = fact.object.entity().map(Place::LeadingTo);
     [Place::Slot(fact.subject, fact.predicate.clone()), Place::About(fact.subject)].into_iter().chain(leading)

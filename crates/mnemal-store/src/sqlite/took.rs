@@ -1,4 +1,4 @@
-//! How long write transactions take, by what they are about.
+//! Timings of write transactions by kind.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -9,39 +9,39 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What the write transactions of one kind took, from the wish for the write lock to the answer of
-/// the commit, which with [`Durability::Disk`](super::Durability) waits for the disk.
+/// Timings of the write transactions of one kind, from the request for the write lock to the result of the commit, which with
+/// [`Durability::Disk`](super::Durability) waits for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteTimes {
-    /// What they are about: `append`, `graph`, `vectors` and so on.
+    /// The kind: `append`, `graph`, `vectors` and so on.
     pub kind: &'static str,
-    /// How many there were.
+    /// Number of transactions.
     pub count: u64,
-    /// All of them together.
+    /// Total time.
     pub total: Duration,
-    /// The longest one.
+    /// Longest time.
     pub longest: Duration,
-    /// How many took more than [`ASKED`](Self::ASKED).
+    /// How many exceeded [`ASKED`](Self::ASKED).
     pub long: u64,
-    /// Most processor time of one; zero without a [`CpuClock`].
+    /// Most CPU time of one; zero without a [`CpuClock`].
     pub longest_cpu: Duration,
 }
 
 impl WriteTimes {
-    /// What no transaction of background work shall take longer than. Source: issue 8, 5 ms.
+    /// Limit for a transaction of background work. Source: own choice, 5 ms.
     pub const ASKED: Duration = Duration::from_millis(5);
 }
 
-/// Reads processor time, for who measures: a time on the wall has in it what other programs do.
+/// Reads CPU time, for measurements: wall-clock time includes the load of other programs.
 pub trait CpuClock: Debug + Send + Sync {
-    /// Returns the time of the thread that asks.
+    /// Returns the CPU time of the calling thread.
     fn own(&self) -> Duration;
-    /// Returns the time of the thread of the connection that writes, which is named `mnemal-writer`, up to when it last let go
-    /// of its processor.
+    /// Returns the CPU time of the thread of the write connection, which is named `mnemal-writer`, up to its last context
+    /// switch.
     fn writer(&self) -> Duration;
 }
 
-/// What the writer notes.
+/// The recorded timings.
 #[derive(Debug, Default)]
 pub(super) struct Took {
     kinds: Mutex<BTreeMap<&'static str, WriteTimes>>,
@@ -49,12 +49,12 @@ pub(super) struct Took {
 }
 
 impl Took {
-    /// Notes processor time too from now on; the first clock stays.
+    /// Enables the recording of CPU time; the first clock stays.
     pub(super) fn watch(&self, clock: Arc<dyn CpuClock>) {
         drop(self.clock.set(clock));
     }
 
-    /// Does the work of a transaction, and notes what it took.
+    /// Runs the work of a transaction, and records its time.
     pub(super) async fn of<T>(&self, kind: &'static str, work: impl Future<Output = T>) -> T {
         let begun = Instant::now();
         let (done, cpu) = match self.clock.get() {
@@ -82,7 +82,7 @@ impl Took {
         of.longest_cpu = of.longest_cpu.max(cpu);
     }
 
-    /// Returns what was noted since it was asked last, by kind.
+    /// Returns the timings since the last call, by kind.
     pub(super) fn take(&self) -> Vec<WriteTimes> {
         std::mem::take(&mut *self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
             .into_values()
@@ -90,8 +90,8 @@ impl Took {
     }
 }
 
-/// Does work, and returns with its answer the processor time of the threads that did it: of those that poll it, while they do,
-/// and of the writer's.
+/// Runs work, and returns its result with the CPU time of the threads involved: the polling ones, during the polls, and the
+/// writer's.
 async fn with_cpu<T>(clock: &dyn CpuClock, work: impl Future<Output = T>) -> (T, Duration) {
     let (writer, mut own) = (clock.writer(), Duration::ZERO);
     let mut work = pin!(work);

@@ -1,4 +1,4 @@
-//! Statements that go to the connection's thread together: a trip there and back costs more than most statements.
+//! Statement pipeline to the connection's thread: a round trip costs more than most statements.
 
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
@@ -8,33 +8,34 @@ use mnemal_core::Result;
 use super::driver::rows;
 use crate::sql::{Row, Value};
 
-/// Most values of statements that share a trip; a statement with more goes alone, so that no large text is kept twice.
+/// Most values of statements that share a round trip; a statement with more is sent alone, so that no large text is copied
+/// twice.
 ///
 /// Source: own default, two events with their index rows.
 const MOST_VALUES: usize = 64;
-/// Most statements of a trip; bounds how many texts there are.
+/// Most statements of a round trip; bounds the number of texts.
 ///
 /// Source: own default, twice those that write one event.
 const MOST_STATEMENTS: usize = 6;
 
-/// Statements that run one after the other, up to the first that fails.
+/// Statements that run one after the other, up to the first failure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trip {
     texts: Vec<&'static str>,
     values: Vec<Value>,
-    /// Whether values are named by their number, which counts from the beginning of the trip.
+    /// Whether values are numbered, counting from the start of the trip.
     numbered: bool,
 }
 
 impl Trip {
-    /// Whether a statement may go along.
+    /// Whether a statement fits in.
     pub(super) fn takes(&self, sql: &str, values: &[Value]) -> bool {
         let room = self.texts.len() < MOST_STATEMENTS && self.values.len() + values.len() <= MOST_VALUES;
         let in_order = if sql.contains('$') { self.values.is_empty() } else { !self.numbered };
         self.texts.is_empty() || (room && (values.is_empty() || in_order))
     }
 
-    /// Adds a statement that the trip takes.
+    /// Adds a statement that fits in.
     pub(super) fn add(&mut self, sql: &'static str, values: Vec<Value>) {
         self.numbered |= !values.is_empty() && sql.contains('$');
         self.texts.push(sql);

@@ -1,4 +1,4 @@
-//! Upkeep of a file: checking, scrubbing, sealing.
+//! File maintenance: integrity check, scrub, sealing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::sql::Sql;
 use crate::{codec, entry, statement};
 
 const QUICK_CHECK: &str = "pragma quick_check";
-/// Tables and indexes with the bytes of the pages that are theirs, the largest first.
+/// Tables and indexes with the bytes of their pages, the largest first.
 const TABLES: &str = "select name, sum(pgsize) as bytes from dbstat group by name order by bytes desc, name";
 /// Rows read at once by a check.
 ///
@@ -28,19 +28,19 @@ const PAGE: usize = 1_000;
 ///
 /// Source: own default, about four megabytes.
 const BLOCK_PAGE: usize = 16;
-/// First pause between two attempts to empty the write-ahead log; it doubles up to [`LONGEST_PAUSE`].
+/// First pause between two attempts to truncate the write-ahead log; it doubles up to [`LONGEST_PAUSE`].
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Longest pause between two attempts.
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// When the attempts end.
+/// Time limit of the attempts.
 ///
-/// Source: RELIABILITY 9.2.
+/// Source: own choice; after that the erasure is reported as pending and goes on in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What no engine reaches.
+/// Remains that no engine can reach.
 const RESIDUAL: [&str; 2] = [
     "backups, exports and other copies that were made before",
     "snapshots of the file system and worn blocks of the disk",
@@ -58,7 +58,7 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Empties the write-ahead log, as soon as no reader holds it.
+    /// Truncates the write-ahead log, as soon as no reader holds it.
     async fn emptied(&self) -> Result<Scrub> {
         let mut residual: Vec<String> = RESIDUAL.iter().map(|what| (*what).to_owned()).collect();
         let (mut pause, mut waited) = (FIRST_PAUSE, Duration::ZERO);
@@ -172,7 +172,7 @@ fn note(found: &mut Integrity, what: &str, error: &Error) {
     found.findings.push(format!("{what}: {error}{cause}"));
 }
 
-/// Lets SQLite look at its pages.
+/// Runs SQLite's own integrity check.
 async fn pages(sql: &dyn Sql, found: &mut Integrity) {
     match sql.rows(QUICK_CHECK, Vec::new()).await {
         Ok(rows) => {

@@ -1,4 +1,4 @@
-//! The one task that writes: it takes what is queued, commits once, and answers every caller.
+//! The writer task: takes the queued work, commits once, and answers every caller.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ use crate::sql::Work;
 
 /// Events that close a group.
 ///
-/// Source: RELIABILITY 2.3.
+/// Source: own choice; a hundred events a commit share one flush.
 const GROUP_EVENTS: usize = 100;
 /// Bytes that close a group.
 ///
-/// Source: RELIABILITY 2.3.
+/// Source: own choice.
 const GROUP_BYTES: usize = 1 << 20;
 /// Attempts to get the write lock, each of at most the busy timeout.
 ///
 /// Source: own default; three times 5 s is the deadline of a write.
 pub(super) const ATTEMPTS: usize = 3;
 
-/// Jobs between two looks at how long the write-ahead log is: between two of them it grows by less than its limit.
+/// Jobs between two checks of the write-ahead log's length: in between it grows by less than its limit.
 ///
-/// Source: own default; a job writes some hundred pages at most, and a look is a trip to the connection and back.
+/// Source: own default; a job writes some hundred pages at most, and a check is a round trip to the connection.
 const LOOK_EVERY: u64 = 16;
 
 pub(super) const BEGIN: &str = "begin immediate";
@@ -42,18 +42,18 @@ const ROLLBACK: &str = "rollback";
 
 type Answer<T> = oneshot::Sender<Result<T>>;
 
-/// What the writer is asked to do.
+/// A job of the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// Append entries; may share its transaction with others.
     Append(Append),
-    /// Run work in a transaction of its own.
+    /// Run work in its own transaction.
     Work { work: Box<dyn Work>, flush: Flush, answer: Answer<u64> },
-    /// Try once to empty the write-ahead log; answers whether that worked.
+    /// Try once to truncate the write-ahead log; returns whether that worked.
     Checkpoint { answer: Answer<bool> },
-    /// Write every page anew.
+    /// Rewrite every page.
     Repack { answer: Answer<()> },
-    /// Empty the write-ahead log and end.
+    /// Truncate the write-ahead log and end.
     Close { answer: Answer<()> },
 }
 
@@ -72,23 +72,23 @@ impl Job {
     }
 }
 
-/// The way to the write connection, which is opened with the first job and again after it has failed.
+/// The writer with its connection, which is opened with the first job and again after a failure.
 #[derive(Debug)]
 pub(super) struct Writer {
     connect: SqliteConnectOptions,
     relief: Relief,
     ready: Option<Ready>,
-    /// Jobs since the last look at the write-ahead log.
+    /// Jobs since the last check of the write-ahead log.
     unseen: u64,
-    /// Whether blocks are left to merge.
+    /// Whether small blocks are left to merge.
     sealing: bool,
-    /// Whether the next append is due.
+    /// The current series of appends.
     series: Series,
     took: Arc<Took>,
     mended: Arc<Mended>,
 }
 
-/// Starts the writer; it ends with [`Job::Close`], or when nobody can ask any more.
+/// Starts the writer; it ends with [`Job::Close`], or when no sender is left.
 pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinHandle<()> {
     #[expect(clippy::disallowed_methods, reason = "the store's writer; the store joins it")]
     tokio::spawn(async move {
@@ -114,12 +114,12 @@ pub(super) fn start(mut writer: Writer, mut queue: mpsc::Receiver<Job>) -> JoinH
             }
             writer.look().await;
         }
-        // Nobody is left to hear whether this worked; the next open finds the write-ahead log.
+        // No caller is left to hear the result; the next open finds the write-ahead log.
         drop(writer.close().await);
     })
 }
 
-/// Takes what is queued behind the first append, until the group is full or another job comes.
+/// Collects the queued appends after the first one, until the group is full or another job comes.
 fn gather(first: Append, queue: &mut mpsc::Receiver<Job>) -> (Vec<Append>, Option<Job>) {
     let (mut events, mut bytes) = (first.entries.len(), first.bytes);
     let mut group = vec![first];
@@ -149,17 +149,17 @@ impl Writer {
         Self { connect, relief, ready: None, unseen: 0, sealing: false, series, took, mended }
     }
 
-    /// Returns where it notes how long its transactions take.
+    /// Returns the recorder of transaction timings.
     pub(super) fn took(&self) -> Arc<Took> {
         Arc::clone(&self.took)
     }
 
-    /// Returns where it notes which tables it made anew.
+    /// Returns the record of rebuilt tables.
     pub(super) fn made_anew(&self) -> Arc<Mended> {
         Arc::clone(&self.mended)
     }
 
-    /// Returns the connection; opens it where there is none.
+    /// Returns the connection; opens it if there is none.
     async fn ready(&mut self) -> Result<&mut Ready> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
@@ -168,7 +168,7 @@ impl Writer {
         Ok(self.ready.insert(ready))
     }
 
-    /// Closes a connection whose state is not known after an error; the next job opens another.
+    /// Closes a connection whose state is unknown after an error; the next job opens another.
     async fn settle<T>(&mut self, done: Result<T>) -> Result<T> {
         let error = match done {
             Err(error) if is_failure(&error) => error,
@@ -181,7 +181,7 @@ impl Writer {
         Err(error)
     }
 
-    /// Writes an append with those that are queued behind it; returns the other job that came behind them, if one did.
+    /// Writes an append with the queued ones after it; returns the other job that followed them, if any.
     async fn group(&mut self, first: Append, queue: &mut mpsc::Receiver<Job>) -> Option<Job> {
         self.series.comes(Instant::now());
         let (group, other) = gather(first, queue);
@@ -190,8 +190,7 @@ impl Writer {
         other
     }
 
-    /// Writes what is appended before other work that is to be done now, as long as the next append is due; returns the job that
-    /// came instead of one.
+    /// Writes appends before other work, as long as the next append is due; returns the job that came instead of one.
     async fn give_way(&mut self, queue: &mut mpsc::Receiver<Job>) -> Option<Job> {
         // Whether one came in time depends on the machine, and a seed must give one order.
         if self.relief.is_inline() {
@@ -214,7 +213,7 @@ impl Writer {
         None
     }
 
-    /// Writes a group; where one caller's entries make the database refuse, each is tried alone.
+    /// Writes a group; if the database rejects it because of one caller's entries, each is tried alone.
     async fn append(&mut self, group: Vec<Append>) {
         match self.write(&group).await {
             Ok(answers) => {
@@ -243,8 +242,8 @@ impl Writer {
         }
     }
 
-    /// Looks after some jobs whether the write-ahead log has become long, and at once when another has taken it over, because
-    /// each job adds to what it has left.
+    /// Checks after some jobs whether the write-ahead log has become long, and at once after a background checkpoint, because
+    /// each job adds to the rest.
     async fn look(&mut self) {
         self.unseen += 1;
         if (self.unseen >= LOOK_EVERY || self.relief.is_over())
@@ -256,7 +255,7 @@ impl Writer {
         }
     }
 
-    /// Writes a group; where the database refuses because a table is gone, that is made anew first.
+    /// Writes a group; if the database rejects it because a table is missing, the table is rebuilt first.
     async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
         match self.write_once(group).await {
             Err(error) if error.kind() == ErrorKind::Internal && self.mended().await => {
@@ -266,7 +265,7 @@ impl Writer {
         }
     }
 
-    /// Makes tables anew that are gone; says whether there were any. What cannot be made anew is told by the error that led here.
+    /// Rebuilds missing tables; returns whether there were any. If that fails, the original error is reported.
     async fn mended(&mut self) -> bool {
         let made = mend::mend_beside(&self.connect).await.unwrap_or_default();
         self.mended.note(&made);
@@ -324,7 +323,7 @@ impl Writer {
     }
 }
 
-/// Whether an error tells of the connection rather than of what was asked.
+/// Whether an error concerns the connection rather than the statement.
 fn is_failure(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Corrupt | ErrorKind::Internal)
 }
@@ -353,7 +352,7 @@ pub(super) async fn commit(connection: &mut SqliteConnection) -> Result<()> {
     }
 }
 
-/// Gives a transaction up; that there is none any more is no error.
+/// Rolls a transaction back; a missing one is no error.
 pub(super) async fn rollback(connection: &mut SqliteConnection) {
     drop(rows(connection, ROLLBACK, Vec::new()).await);
 }

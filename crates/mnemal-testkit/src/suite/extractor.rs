@@ -143,7 +143,7 @@ pub async fn what_is_asked_denied_or_imagined_is_no_claim(extractor: &impl Extra
     Ok(())
 }
 
-/// What repeats memory claims nothing anew.
+/// A repetition of memory adds no claim.
 pub async fn what_repeats_memory_is_skipped(extractor: &impl Extractor) -> Result<()> {
     let mut records = Records::new(1);
     for (seq, text) in (1..).zip(TEXTS) {

@@ -11,7 +11,7 @@ use crate::record::{Records, tombstone};
 
 const PLENTY: NonZeroUsize = NonZeroUsize::new(100_000).expect("100,000 is not zero");
 
-/// One row, out of whatever block it stands in.
+/// One row, out of whatever block it is in.
 #[derive(Debug, PartialEq)]
 struct Row {
     event: EventId,

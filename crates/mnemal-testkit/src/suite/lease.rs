@@ -82,7 +82,7 @@ pub async fn a_stale_lease_cannot_be_renewed(storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// A clock that went back keeps nobody out for longer than a lease can last.
+/// A clock that went back blocks callers no longer than a lease can last.
 // proves: D12
 pub async fn a_clock_that_went_back_holds_no_lease_for_ever(storage: &Storage) -> Result<()> {
     let month = 30 * 86_400;

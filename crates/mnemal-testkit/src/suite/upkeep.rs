@@ -43,7 +43,7 @@ pub async fn scrubbing_answers(storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// A stretch of the index that is made anew finds what it found before, and an erased event does not come back.
+/// A range of the index that is rebuilt finds what it found before, and an erased event does not come back.
 pub async fn an_index_made_anew_is_the_same(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     let entries = (0..6).map(|n| records.turn("s", &format!("turn {n}"))).collect::<Result<Vec<_>>>()?;
@@ -75,7 +75,7 @@ pub async fn an_index_made_anew_is_the_same(storage: &Storage) -> Result<()> {
     Ok(())
 }
 
-/// What a crash interrupts is known until somebody says that it is done.
+/// Work that a crash interrupted stays unfinished until it is reported as done.
 // proves: E3
 pub async fn a_forget_is_unfinished_until_it_is_reported(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);

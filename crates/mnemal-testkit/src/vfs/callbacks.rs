@@ -154,7 +154,7 @@ unsafe extern "C" fn close(file: *mut sys::sqlite3_file) -> c_int {
     let handle = unsafe { &mut *file.cast::<Handle>() };
     let opened = std::mem::replace(&mut handle.file, ptr::null_mut());
     if !opened.is_null() {
-        // SAFETY: it came from a box, and nobody else has it any more.
+        // SAFETY: it came from a box, and there is no other reference to it.
         unsafe { Box::from_raw(opened) }.close();
     }
     sys::SQLITE_OK

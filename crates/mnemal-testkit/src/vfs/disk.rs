@@ -1,4 +1,4 @@
-//! A disk: files with what is live and what is durable of them, a directory of each kind, and faults in waiting.
+//! A simulated disk: live and durable images of files, directories, and pending faults.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -24,10 +24,10 @@ pub(super) fn find(name: &str) -> Option<Arc<Disk>> {
     DISKS.lock().unwrap_or_else(PoisonError::into_inner).get(disk).cloned()
 }
 
-/// A disk in memory that fails as it is told, and that forgets what was not flushed when its power is cut.
+/// A disk in memory with scripted faults, which loses unflushed data when its power is cut.
 ///
-/// It is apart from all others: a file is on the disk whose [`path`](Self::path) it was opened by. When it is dropped its
-/// files go with the last connection to them.
+/// It is independent of all others: a file is on the disk whose [`path`](Self::path) opened it. When the disk is dropped, its
+/// files live until the last connection to them closes.
 #[derive(Debug)]
 pub struct FaultyDisk {
     name: String,
@@ -35,7 +35,7 @@ pub struct FaultyDisk {
 }
 
 impl FaultyDisk {
-    /// Makes an empty disk; everything random about it follows from the seed.
+    /// Makes an empty disk; its randomness follows from the seed.
     pub fn new(seed: u64) -> Self {
         callbacks::register();
         let name = format!("disk{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -50,28 +50,28 @@ impl FaultyDisk {
         PathBuf::from(self.full(file))
     }
 
-    /// Returns how many operations were asked for so far.
+    /// Returns the number of operations so far.
     pub fn operations(&self) -> u64 {
         self.disk.state().trace.len() as u64
     }
 
-    /// Returns what was asked for so far, oldest first.
+    /// Returns the operations so far, oldest first.
     pub fn trace(&self) -> Vec<Operation> {
         self.disk.state().trace.clone()
     }
 
-    /// Lets a fault strike once: operation number `n`, counted from 1 as [`operations`](Self::operations) counts, or the
-    /// first one behind it that the fault [`suits`](DiskFault::suits).
+    /// Schedules a fault once: at operation number `n`, counted from 1 as [`operations`](Self::operations) counts, or the first
+    /// one after it that the fault [`suits`](DiskFault::suits).
     pub fn fail_at(&self, n: u64, fault: DiskFault) {
         self.disk.state().faults.push((n, fault));
     }
 
-    /// Returns how many faults have struck.
+    /// Returns the number of faults that have occurred.
     pub fn struck(&self) -> u64 {
         self.disk.state().struck
     }
 
-    /// Takes back the faults that have not struck.
+    /// Cancels the faults that have not occurred.
     pub fn forgive(&self) {
         self.disk.state().faults.clear();
     }
@@ -91,24 +91,24 @@ impl FaultyDisk {
         self.disk.state().on
     }
 
-    /// Cuts the power if that is not done yet, and starts again with what the disk kept: all that was flushed and, of the
-    /// rest, what `keep` says. Files that were open stay unusable.
+    /// Cuts the power if that is not done yet, and restarts with the disk's durable data: everything flushed, and of the rest
+    /// what `keep` selects. Files that were open stay unusable.
     pub fn reboot(&self, keep: Keep) {
         self.disk.state().reboot(keep);
     }
 
-    /// Lets files grow by so many bytes, all together, and not further.
+    /// Limits the further growth of all files together to this many bytes.
     pub fn fill_after(&self, bytes: u64) {
         let mut state = self.disk.state();
         state.limit = Some(state.used().saturating_add(bytes));
     }
 
-    /// Lets no file grow from operation number `n` on, counted from 1.
+    /// Stops the growth of all files from operation number `n` on, counted from 1.
     pub fn full_from(&self, n: u64) {
         self.disk.state().full_from = Some(n);
     }
 
-    /// Ends what [`fill_after`](Self::fill_after) or [`full_from`](Self::full_from) began.
+    /// Ends the effect of [`fill_after`](Self::fill_after) or [`full_from`](Self::full_from).
     pub fn free_space(&self) {
         let mut state = self.disk.state();
         (state.limit, state.full_from) = (None, None);
@@ -159,7 +159,7 @@ impl Drop for FaultyDisk {
 pub(super) struct Disk(Mutex<State>);
 
 impl Disk {
-    /// Makes a disk that nobody can name, for a file without a name.
+    /// Makes an unnamed disk, for a file without a name.
     pub(super) fn nameless() -> Arc<Self> {
         Arc::new(Self(Mutex::new(State::new(0))))
     }

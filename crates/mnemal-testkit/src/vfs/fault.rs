@@ -1,4 +1,4 @@
-//! What a disk is asked to do, and what can go wrong with it.
+//! Disk operations and their faults.
 
 use libsqlite3_sys as sys;
 
@@ -67,7 +67,7 @@ pub enum DiskFault {
     ShortWrite,
     /// Some sectors are written, then an error. Strikes writes.
     TornWrite,
-    /// One bit of what is read is another one, and nobody says so. Strikes reads.
+    /// A read returns one flipped bit without an error. Applies to reads.
     BitFlip,
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of a file: what readers see, what is on the disk, and what lies between the two.
+//! The bytes of a file: the live image, the durable image, and the writes between the two.
 
 use std::mem;
 
@@ -6,7 +6,7 @@ use super::dice::Dice;
 
 /// Bytes that a disk writes at once; a power cut tears between them, and sometimes within.
 ///
-/// Source: RELIABILITY 3.8; the smallest sector of a disk.
+/// Source: the smallest sector of a disk.
 pub(super) const SECTOR: usize = 512;
 
 /// What a power cut leaves of the writes that were not flushed.

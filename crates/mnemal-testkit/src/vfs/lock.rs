@@ -1,4 +1,4 @@
-//! Who holds a file, and who holds the parts of its shared memory.
+//! Locks on files and on parts of their shared memory.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ impl FileLocks {
         others.map(|(_, level)| *level).max().unwrap_or(SQLITE_LOCK_NONE)
     }
 
-    /// Raises a lock; false when somebody else is in the way. On the way to exclusive it may stay pending, which lets nobody
-    /// new in.
+    /// Raises a lock; false when another handle blocks it. On the way to exclusive it may stay pending, which blocks new
+    /// handles.
     pub(super) fn raise(&mut self, id: HandleId, to: i32) -> bool {
         if self.level(id) >= to {
             return true;

@@ -199,7 +199,7 @@ impl OpenFile {
         }
     }
 
-    /// Whether somebody means to write.
+    /// Whether a connection intends to write.
     pub(super) fn is_reserved(&self) -> Result<bool, i32> {
         let mut state = self.begin_plain(Operation::Lock)?;
         Ok(self.inode(&mut state, Operation::Lock)?.locks.reserved())
@@ -239,7 +239,7 @@ impl OpenFile {
         if granted { Ok(()) } else { Err(sys::SQLITE_BUSY) }
     }
 
-    /// Gives the shared memory back; the last one frees it, and the next connection makes it anew from the log.
+    /// Releases the shared memory; the last release frees it, and the next connection rebuilds it from the log.
     pub(super) fn unmap(&self) {
         let mut state = self.disk.state();
         let Some(memory) = self.shared.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };

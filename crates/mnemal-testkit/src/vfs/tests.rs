@@ -1,4 +1,4 @@
-//! The file system under SQLite itself.
+//! The VFS under SQLite itself.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! Days and months of a text, in words and in numbers.
+//! Dates in a text, in words and in numbers.
 
 use super::piece::is_of_word;
 
-/// Names of months in their folded forms and cases, January first. Source: the calendars of the languages; short forms only where
-/// they are written in English or German.
+/// Month names in their folded forms and cases, January first. Source: the calendars of the languages; short forms only where
+/// English or German writes them.
 const MONTHS: [&str; 12] = [
     "january jan januar janvier enero janeiro gennaio januari января январь январе يناير जनवरी ocak",
     "february feb februar fevrier febrero fevereiro febbraio februari февраля февраль феврале فبراير शباط फरवरी فبرایر subat",
@@ -18,12 +18,12 @@ const MONTHS: [&str; 12] = [
     "november nov novembre noviembre novembro ноября ноябрь ноябре نوفمبر नवंबर नवम्बर kasim",
     "december dec dezember dez decembre diciembre dezembro dicembre декабря декабрь декабре ديسمبر दिसंबर दिसम्बर aralik",
 ];
-/// What may stand between the parts of a date in words. Source: own choice.
+/// Words between the parts of a date. Source: own choice.
 const BETWEEN: [&str; 9] = ["of", "the", "de", "del", "den", "di", "du", "do", "le"];
 /// First and last year that four digits are read as. Source: own choice; what is said of the past and plans of people.
 const YEARS: std::ops::RangeInclusive<u32> = 1500..=2199;
 
-/// A date, as far as it was said.
+/// A date, as far as it is specified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Date {
     year: Option<u32>,
@@ -34,7 +34,7 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// Whether another date says what this one says, and more perhaps.
+    /// Whether another date includes this one.
     pub(super) fn is(&self, other: &Self) -> bool {
         let agrees = |own: Option<u32>, other: Option<u32>| own.is_none() || own == other;
         self.month == other.month && agrees(self.day, other.day) && agrees(self.year, other.year)
@@ -153,7 +153,7 @@ fn in_characters(rest: &[Token<'_>]) -> Option<Date> {
     (year.is_some() || day.is_some()).then_some(Date { year: year.flatten(), month, day, words })
 }
 
-/// `12 May 2026`, `May 12, 2026`, `12 de mayo`, `14 марта`: a month by name with what stands beside it.
+/// `12 May 2026`, `May 12, 2026`, `12 de mayo`, `14 марта`: a month by name with what is beside it.
 fn in_words(tokens: &[Token<'_>], at: usize) -> Option<Date> {
     let Some(Token::Word(name)) = tokens.get(at) else { return None };
     let place = MONTHS.iter().position(|names| names.split(' ').any(|one| one == *name))?;

@@ -1,11 +1,11 @@
-//! Whether two words are forms of one.
+//! Inflection check: two words as forms of one.
 
 use crate::script::Script;
 use crate::{Analyzer, Language};
 
-/// Fewest letters that stay of a word without its ending. Source: own choice; a root of Arabic and Hebrew has three.
+/// Fewest letters of a word without its ending. Source: own choice; a root of Arabic and Hebrew has three.
 const ROOT: usize = 3;
-/// Fewest letters that stay of a Hangul word, in syllables. Source: own choice; given names have two.
+/// Fewest syllables of a Hangul word without its ending. Source: own choice; given names have two.
 const SYLLABLES: usize = 2;
 /// Fewest syllables of a Hangul word that is taken for a verb. Source: own choice; names have three at most.
 const VERB: usize = 4;
@@ -17,13 +17,13 @@ const RUSSIAN: [&str; 40] = [
     "ах", "ях", "ами", "ями", "ия", "ии", "ию", "ие", "ий", "ый", "ая", "ое", "ые", "ого", "его", "ому",
     "ему", "ым", "им", "ых", "их",
 ];
-/// The article of Arabic with what is written in front of it, the longest first. Source: grammar.
+/// The Arabic article with its prefixes, the longest first. Source: grammar.
 const ARTICLES: [&str; 8] = ["وبال", "وال", "فال", "بال", "كال", "ولل", "لل", "ال"];
-/// What is written in front of words of Arabic without an article. Source: grammar.
+/// Prefixes of Arabic words without an article. Source: grammar.
 const ARABIC: [char; 5] = ['و', 'ف', 'ب', 'ل', 'ك'];
-/// What is written in front of words of Hebrew. Source: grammar.
+/// Prefixes of Hebrew words. Source: grammar.
 const HEBREW: [char; 7] = ['ו', 'ה', 'ב', 'ל', 'כ', 'מ', 'ש'];
-/// What is written behind nouns of Korean, the longest first. Source: grammar.
+/// Suffixes of Korean nouns, the longest first. Source: grammar.
 const KOREAN: [&str; 31] = [
     "에게서",
     "한테서",
@@ -57,10 +57,10 @@ const KOREAN: [&str; 31] = [
     "과",
     "도",
 ];
-/// What sentences and their parts end on in Korean. Source: grammar.
+/// Final syllables of Korean sentences and clauses. Source: grammar.
 const VERBAL: [char; 7] = ['다', '요', '고', '며', '서', '음', '함'];
 
-/// Returns the part of a word that its forms share, under which words of scripts without case are counted.
+/// Returns the common part of a word's forms, under which words of scripts without case are counted.
 pub(super) fn base(word: &str) -> String {
     match script(word) {
         Script::Arabic => stem(arabic(word), Language::Arabic),
@@ -72,7 +72,8 @@ pub(super) fn base(word: &str) -> String {
     }
 }
 
-/// Whether a word of a text is a form of a word that must not be lost. English names are not stemmed: `Williams` is not `William`.
+/// Whether a word of a text is a form of a word that must not be lost. English names are not stemmed: `Williams` is not
+/// `William`.
 pub(super) fn is_same(word: &str, other: &str, language: Language) -> bool {
     if word == other || other.strip_suffix("'s").or_else(|| other.strip_suffix('s')) == Some(word) {
         return true;

@@ -1,4 +1,4 @@
-//! Words that name nothing: those that open sentences, and those that serve grammar in scripts without case.
+//! Generic words: sentence openers, and function words in scripts without case.
 
 use crate::is_stop_word;
 use crate::stop::LISTED;
@@ -10,27 +10,27 @@ pub(crate) fn opens(word: &str) -> bool {
         || LISTED.iter().any(|language| is_stop_word(*language, word) || is_stop_word(*language, whole))
 }
 
-/// Whether a word of a script without case serves grammar.
+/// Whether a word of a script without case is a function word.
 pub(super) fn is_particle(word: &str) -> bool {
     PARTICLES.contains(&word)
 }
 
-/// Whether a pair of characters of Chinese or Japanese is a word of every day.
+/// Whether a pair of Chinese or Japanese characters is an everyday word.
 pub(crate) fn is_everyday(pair: &str) -> bool {
     EVERYDAY.contains(&pair)
 }
 
-/// Whether a character of Chinese or Japanese counts what a number in front of it says, or names a part of a date.
+/// Whether a Chinese or Japanese character is a counter word, or names a part of a date.
 pub(crate) fn counts(letter: char) -> bool {
     COUNTERS.contains(letter)
 }
 
-/// Whether a character of Chinese or Japanese serves grammar, or says as little as a stop word.
+/// Whether a Chinese or Japanese character is a function word, or as empty as a stop word.
 pub(crate) fn is_grammar(letter: char) -> bool {
     GRAMMAR.contains(letter)
 }
 
-/// What notes and replies begin with. Source: own choice, beside the stop words of each language.
+/// Openers of notes and replies. Source: own choice, in addition to the stop words of each language.
 const OPENERS: &[&str] = &[
     // English
     "add",
@@ -603,7 +603,7 @@ const PARTICLES: &[&str] = &[
 /// Source: own choice.
 const COUNTERS: &str = "年月日号時时分秒点岁歳才個个名人円元本枚回度";
 
-/// Pairs that as many sentences have. Source: own choice.
+/// Everyday pairs. Source: own choice.
 const EVERYDAY: [&str; 42] = [
     "一起", "今天", "今日", "仕事", "会社", "公司", "友達", "喜欢", "在家", "大家", "好多", "工作", "希望",
     "必要", "想要", "所有", "昨天", "昨日", "明天", "明日", "时候", "时间", "時間", "最近", "朋友", "本人",

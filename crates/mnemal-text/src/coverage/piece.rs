@@ -1,4 +1,4 @@
-//! Cuts a text into the pieces that may be specifics.
+//! Candidate specifics: the pieces of a text that may be names, numbers or acronyms.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -7,11 +7,11 @@ use super::plain::plain;
 use crate::script::Script;
 use crate::sentences;
 
-/// Fewest digits of a number that is a specific. Source: FEATURES AD-44.
+/// Fewest digits of a number that counts as a specific. Source: own choice; single digits are too common.
 const DIGITS: usize = 2;
-/// Fewest letters of a name. Source: FEATURES AD-44.
+/// Fewest letters of a name. Source: own choice.
 const LETTERS: usize = 3;
-/// Fewest capitals of an acronym. Source: FEATURES AD-44.
+/// Fewest capitals of an acronym. Source: own choice.
 const CAPITALS: usize = 2;
 /// Fewest letters of a word of a script without case. Source: own choice; a syllable of Hangul is more than a letter.
 const CASELESS: usize = 3;
@@ -20,26 +20,26 @@ const SYLLABLES: usize = 2;
 /// Longest quotation that is one specific, in characters. Source: own choice; a longer one is covered by its words.
 const QUOTED: usize = 80;
 
-/// What opens and closes a quotation.
+/// Opening and closing quotation marks.
 const QUOTES: [(char, char); 8] =
     [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('`', '`'), ('「', '」'), ('『', '』'), ('《', '》')];
-/// What joins the parts of an address, a path, a time or an identifier.
+/// Signs that join the parts of an address, a path, a time or an identifier.
 const JOINTS: [char; 7] = ['@', '/', '_', '\\', ':', '.', '#'];
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number, a quotation, an address, a path, an identifier, a run of katakana: carried as it is.
+    /// A number, a quotation, an address, a path, an identifier, a run of katakana: compared exactly.
     Exact,
-    /// A word in capitals, or with a first one inside of a sentence; it may be declined.
+    /// A word in capitals, or capitalized inside a sentence; it may be inflected.
     Name,
     /// The first word of a sentence, in a script with case.
     Opening,
-    /// A word in small letters.
+    /// A word in lower case.
     Small,
     /// A word of a script without case and with blanks.
     Word,
-    /// Two characters that stand together, or one alone, of a script without blanks.
+    /// Two neighboring characters, or a single one, of a script without blanks.
     Pair,
 }
 
@@ -59,7 +59,7 @@ enum Group {
     Caseless,
     /// Characters of a script without blanks.
     Unspaced,
-    /// What stands between.
+    /// What is between.
     Break,
 }
 
@@ -219,7 +219,7 @@ fn caseless(run: &str, found: &mut Vec<Piece>) {
     }
 }
 
-/// Runs of katakana are words; hiragana joins words; of anything else the neighbours are pairs, but for characters that serve
+/// Runs of katakana are words; hiragana joins words; of anything else the neighbors are pairs, but for characters that serve
 /// grammar.
 fn unspaced(run: &str, found: &mut Vec<Piece>) {
     let text: Vec<char> = plain(run).chars().collect();

@@ -1,8 +1,8 @@
-//! Texts as they are compared, so that what differs in writing only is one.
+//! Normalization of texts for comparison, so that differences of spelling do not count.
 
 use crate::fold;
 
-/// What may stand behind a number without a blank. Source: own choice, the units that people write so.
+/// Units after a number without a blank. Source: own choice, the units that people write so.
 const UNITS: [&str; 26] = [
     "am", "cm", "db", "eur", "fps", "g", "gb", "h", "hz", "kb", "kg", "km", "kw", "l", "lb", "m", "mb", "mg",
     "mhz", "min", "ml", "mm", "ms", "pm", "s", "tb",
@@ -12,8 +12,8 @@ const ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
 /// The first digits of the scripts whose digits are read.
 const ZEROS: [char; 4] = ['0', '٠', '۰', '०'];
 
-/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without what groups their digits and without the
-/// ending of an ordinal, and one blank for white space.
+/// Returns a text folded, with the digits of other scripts as `0` to `9`, numbers without digit grouping and ordinal endings,
+/// and one blank for white space.
 pub(super) fn plain(text: &str) -> String {
     let text: Vec<char> = fold(&text.replace('№', " ")).chars().map(digit).collect();
     let mut out = String::with_capacity(text.len());
@@ -45,7 +45,7 @@ fn digit(letter: char) -> char {
     place.and_then(|place| char::from_digit(place, 10)).unwrap_or(letter)
 }
 
-/// Whether exactly this word stands at a place.
+/// Whether exactly this word is at a place.
 fn is_word(text: &[char], at: usize, word: &str) -> bool {
     let end = at + word.len();
     text.get(at..end).is_some_and(|found| found.iter().copied().eq(word.chars()))
@@ -83,7 +83,7 @@ pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a letter joins its neighbours to a word: in scripts without case words have clitics, or no blanks.
+/// Whether a letter joins its neighbors to a word: in scripts without case words have clitics, or no blanks.
 fn joins(letter: char) -> bool {
     letter.is_ascii_digit() || letter.is_lowercase()
 }
@@ -92,7 +92,7 @@ fn starts_with_digit(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Whether what stands before a digit is the first part of its number: `2.` of `2.15`.
+/// Whether what precedes a digit is the first part of its number: `2.` of `2.15`.
 fn is_in_number(before: &str) -> bool {
     let rest = before.strip_suffix(['.', ':']);
     rest.is_some_and(|rest| rest.ends_with(|letter: char| letter.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! What is missed of a source, row by row.
+//! Missing specifics of a source, row by row.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Texts that rest on their sources, and texts that do not.
+//! Grounded and ungrounded texts.
 
 use super::*;
 

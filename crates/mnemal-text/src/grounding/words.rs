@@ -1,20 +1,20 @@
-//! Words that a text must not bring in, and words that bring nothing in.
+//! Word lists of the grounding check: words that add a claim, and words that add nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::{Analyzer, Language};
 
-/// What words say, whatever their language.
+/// The word lists of all languages.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// Words that deny.
+    /// Negations.
     pub(super) deny: HashSet<&'static str>,
-    /// Numbers in letters.
+    /// Spelled-out numbers.
     pub(super) number: HashSet<&'static str>,
-    /// Days and months in small letters.
+    /// Days and months in lower case.
     pub(super) day: HashSet<&'static str>,
-    /// Words that say who speaks, or as little as a stop word.
+    /// Words for the speaker, or as empty as a stop word.
     pub(super) neutral: HashSet<&'static str>,
     /// Words that begin another clause.
     pub(super) join: HashSet<&'static str>,
@@ -22,9 +22,9 @@ pub(super) struct Words {
     pub(super) opposite: HashMap<String, Vec<&'static str>>,
     /// Days in scripts without blanks.
     pub(super) unspaced_day: Vec<&'static str>,
-    /// Signs that deny in scripts without blanks.
+    /// Negations in scripts without blanks.
     pub(super) unspaced_deny: Vec<&'static str>,
-    /// What begins another clause in scripts without blanks.
+    /// Clause openers in scripts without blanks.
     pub(super) unspaced_join: Vec<&'static str>,
     /// Opposites in scripts without blanks.
     pub(super) unspaced_opposite: Vec<(&'static str, &'static str)>,

@@ -35,7 +35,7 @@ fn is_dotted(word: &str) -> bool {
     word.contains('.') && word.split('.').all(|part| part.chars().count() == 1)
 }
 
-/// Dotted forms that stand in front of names and nouns as often as not.
+/// Dotted forms that are in front of names and nouns as often as not.
 fn continues_with_name(word: &str) -> bool {
     matches!(word, "d.h" | "e.g" | "i.e" | "o.ä" | "u.a" | "u.s" | "z.b")
 }

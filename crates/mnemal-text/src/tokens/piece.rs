@@ -1,10 +1,10 @@
-//! The pieces that a text is counted in, and what each costs.
+//! Pieces of the token count, and the cost of each.
 
 use super::word::{LONGEST_WORD, word_cost};
 use crate::script::Script;
 use std::ops::Range;
 
-/// What the characters of a piece have in common.
+/// The common property of a piece's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Latin letters.
@@ -32,8 +32,8 @@ pub(super) struct Piece {
     pub(super) kind: Kind,
 }
 
-/// Source: calibrated on `tests/fixtures/tokens.tsv`, where the larger count of `cl100k` and `o200k` must not exceed the estimate;
-/// hundredths of a token.
+/// Source: calibrated on `tests/fixtures/tokens.tsv`, where the larger count of `cl100k` and `o200k` must not exceed the
+/// estimate; hundredths of a token.
 mod calibrated {
     /// An apostrophe between letters.
     pub(super) const APOSTROPHE: u64 = 20;
@@ -121,7 +121,7 @@ fn kind_of_rare(character: char) -> Kind {
     Kind::Letters(first, next)
 }
 
-/// Returns the cost of a piece of `text`, in hundredths of a token; what stands before and behind it counts.
+/// Returns the cost of a piece of `text`, in hundredths of a token; its neighbors count.
 pub(super) fn cost(text: &str, piece: &Piece) -> u64 {
     let body = text.get(piece.range.clone()).unwrap_or_default();
     let n = body.len() as u64;

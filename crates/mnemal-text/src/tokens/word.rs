@@ -1,4 +1,4 @@
-//! What a Latin word costs.
+//! Token cost of a Latin word.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ mod calibrated {
 const TOKEN: u64 = 100;
 
 /// What a cut between two parts of a word costs: a token, less what the second letter behind it may cost too much because
-/// consonants before the cut count as its neighbours.
+/// consonants before the cut count as its neighbors.
 const SEAM: u64 = TOKEN - calibrated::CROWDED;
 
 /// Returns the cost of a run of at most [`LONGEST_WORD`] Latin letters, in hundredths of a token.
@@ -97,7 +97,7 @@ fn by_parts(word: &str) -> u64 {
     best
 }
 
-/// The parts of a word that end at one letter and may begin a common word, with the cost of what stands before each.
+/// The parts of a word that end at one letter and may begin a common word, with the cost of what precedes each.
 #[derive(Default)]
 struct Parts(Vec<(Key, u64)>);
 

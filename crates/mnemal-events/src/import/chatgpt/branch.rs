@@ -1,4 +1,4 @@
-//! Which branch of a tree of messages is shown.
+//! Selection of the visible branch in a message tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use super::super::json::Object;
 /// Nodes with their names, from the root on.
 pub(super) type Branch<'n> = Vec<(&'n str, &'n Value)>;
 
-/// Returns the nodes from the root to the one that is shown last, and how many messages stand beside them.
+/// Returns the nodes from the root to the one that is shown last, and the number of messages on other branches.
 ///
-/// Where the tree does not name that one, it is the newest leaf. A node whose parent is missing follows the node that names it as
-/// its child, or else the newest one before it, so that what is left of a damaged tree stays one conversation.
+/// If the tree does not name that node, it is the newest leaf. A node whose parent is missing follows the node that names it as
+/// its child, else the newest one before it, so that a damaged tree stays one conversation.
 pub(super) fn shown<'n>(nodes: &'n Object, current: Option<&str>) -> Result<(Branch<'n>, usize), String> {
     let tree = Tree::new(nodes);
     let current = current.and_then(|current| nodes.get_key_value(current)).map(|(name, _)| name.as_str());
@@ -94,7 +94,7 @@ impl<'n> Tree<'n> {
         newest.map(|(_, _, name)| name)
     }
 
-    /// Returns when a message was said; one that does not tell is as new as what it answers.
+    /// Returns the time of a message; without one, that of its parent.
     fn time(&self, name: &str, node: &Value) -> f64 {
         let above = || {
             let parent = node.get("parent").and_then(Value::as_str);

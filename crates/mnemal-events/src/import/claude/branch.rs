@@ -1,13 +1,13 @@
-//! Which messages of a conversation are shown: those before the newest one, without what its person went back behind.
+//! Selection of the visible messages: the path to the newest one, without branches that the user abandoned.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// Returns the places of the messages that are shown, in a list whose messages may name the one that they answer.
+/// Returns the indexes of the visible messages, in a list whose messages may name their parent.
 ///
-/// Messages that name none follow the one before them in the list; those that name one that the list does not hold, the newest one
-/// before them.
+/// A message without a parent follows the one before it in the list; one with an unknown parent follows the newest one before
+/// it.
 pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
     let text = |message: &'_ Value, field: &str| -> Option<String> {
         message.get(field).and_then(Value::as_str).map(str::to_owned)
@@ -52,7 +52,7 @@ pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
     shown
 }
 
-/// Returns the newest message that is older than another one; of one without a time that before it in the list.
+/// Returns the newest message older than another one; for one without a time the previous one in the list.
 fn before(messages: &[Value], place: usize) -> Option<usize> {
     let at = |message: &Value| message.get("created_at").and_then(Value::as_str).map(str::to_owned);
     let Some(own) = messages.get(place).and_then(at) else { return place.checked_sub(1) };
@@ -60,7 +60,7 @@ fn before(messages: &[Value], place: usize) -> Option<usize> {
     older.filter(|(at, _)| *at < own).max().map(|(_, place)| place)
 }
 
-/// Whether a name is the one of nothing, which the first message answers.
+/// Whether a name is the null id, the parent of the first message.
 fn is_root(name: &str) -> bool {
     name.starts_with("00000000-0000-")
 }

@@ -1,4 +1,4 @@
-//! Prompts that were typed while the agent was at work.
+//! Prompts queued while the agent was working.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 use super::super::json::{self, Object};
 use super::super::moment::Moments;
 
-/// Prompts that wait. Source: own choice; more than anybody types while he waits.
+/// Queued prompts. Source: own choice; more than a person types while waiting.
 const LONGEST: usize = 1_000;
 
-/// When prompts were typed that wait for the agent. Those that it reads stand in entries of their own.
+/// Times of queued prompts. When the agent reads them, they appear as entries of their own.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: VecDeque<(String, (Timestamp, Zone))>,
 }
 
 impl Queue {
-    /// Reads an entry that says what was put into the queue, or taken out of it.
+    /// Reads an entry that adds a prompt to the queue, or removes one.
     pub(super) fn read(&mut self, record: &Object, moments: &Moments) -> Result<(), String> {
         match json::maybe_text(record, "operation")? {
             Some("enqueue") => {
@@ -32,13 +32,13 @@ impl Queue {
             }
             Some("dequeue") => drop(self.waiting.pop_front()),
             Some("popAll") => self.waiting.clear(),
-            // One that is removed was read by the agent, or taken back; an entry of its own tells which.
+            // A removed prompt was read by the agent, or withdrawn; an entry of its own shows which.
             _ => {}
         }
         Ok(())
     }
 
-    /// Returns when a prompt was typed that the agent reads now.
+    /// Returns the time at which a dequeued prompt was typed.
     pub(super) fn taken(&mut self, prompt: &Value) -> Option<(Timestamp, Zone)> {
         let text = text(prompt);
         let place = self.waiting.iter().position(|(waiting, _)| *waiting == text)?;

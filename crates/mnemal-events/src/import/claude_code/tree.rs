@@ -1,28 +1,28 @@
-//! The tree of a transcript's entries: what answers what, and which branches their person went back behind.
+//! The tree of transcript entries, and the branches that the user abandoned.
 
 use std::collections::HashMap;
 
 use mnemal_core::{EventId, Timestamp};
 
-/// Entries that are looked at for one prompt. Source: own choice; a turn with many calls of tools has some hundreds.
+/// Entries searched per prompt. Source: own choice; a turn with many tool calls has some hundreds.
 const MOST_LOOKED_AT: usize = 10_000;
 
-/// What an entry says of the one that it answers.
+/// The parent of an entry, as stated.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Parent<'e> {
-    /// Nothing, as in files of other programs.
+    /// Not stated, as in files of other programs.
     Unsaid,
-    /// That there is none: it begins a conversation.
+    /// None: it begins a conversation.
     None(&'e str),
     /// Its name.
     Named(&'e str),
 }
 
-/// The place of an entry in its tree.
+/// The index of an entry in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node(usize);
 
-/// What a person said, and when.
+/// A person's words, with their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Prompt {
     at: Option<Timestamp>,
@@ -32,16 +32,16 @@ struct Prompt {
 struct Entry {
     parent: Option<usize>,
     children: Vec<usize>,
-    /// The event that it ends with; of an entry that gave none, that of its parent.
+    /// The last event of the entry; without events, that of its parent.
     last: Option<EventId>,
-    /// The events that it gave.
+    /// The events of the entry.
     events: Vec<EventId>,
-    /// When a person said it, if he did.
+    /// The time of a person's words, if any.
     prompt: Option<Prompt>,
     is_left: bool,
 }
 
-/// Entries that were read, so that later ones find their parents.
+/// The entries read so far, so that later ones find their parents.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     entries: Vec<Entry>,
@@ -51,7 +51,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Returns the event that an entry answers.
+    /// Returns the parent event of an entry.
     pub(super) fn answered(&self, parent: Parent<'_>) -> Option<EventId> {
         self.entry(self.place_of(parent)?)?.last
     }
@@ -61,7 +61,7 @@ impl Tree {
         matches!(parent, Parent::Named(_)) && self.place_of(parent).is_none()
     }
 
-    /// Adds an entry with what it gave; `None` for one that was read before.
+    /// Adds an entry with its events; `None` for one that was read before.
     pub(super) fn add(
         &mut self,
         name: Option<&str>,
@@ -91,21 +91,21 @@ impl Tree {
         Some(Node(place))
     }
 
-    /// Starts a conversation anew, as a compaction does: what begins next goes back behind nothing.
+    /// Starts a new conversation, as a compaction does: later entries abandon nothing before it.
     pub(super) fn cut(&mut self, session: &str) {
         self.roots.remove(session);
     }
 
-    /// Returns the events of an entry that belongs to a branch which was left.
+    /// Returns the events of an entry on an abandoned branch.
     pub(super) fn late(&self, Node(place): Node) -> Vec<EventId> {
         let entry = self.entry(place).filter(|entry| entry.is_left);
         entry.map(|entry| entry.events.clone()).unwrap_or_default()
     }
 
-    /// Notes that an entry is what a person said, and returns the events of the branches that he left by it: those of his
-    /// earlier prompts below the same parent, with all that answers them.
+    /// Marks an entry as a person's words, and returns the events of the branches that it abandons: those of earlier prompts
+    /// below the same parent, with all replies.
     ///
-    /// Results of tools beside each other are no branches, and neither are prompts of one moment.
+    /// Parallel tool results are no branches, and neither are prompts with the same time.
     pub(super) fn say(
         &mut self,
         Node(place): Node,
@@ -137,7 +137,7 @@ impl Tree {
         left.into_iter().flat_map(|place| self.leave(place)).collect()
     }
 
-    /// Leaves a branch, and returns its events.
+    /// Abandons a branch, and returns its events.
     fn leave(&mut self, place: usize) -> Vec<EventId> {
         let above = self.entry(place).and_then(|entry| entry.parent);
         if let Some(above) = above.and_then(|above| self.entries.get_mut(above)) {

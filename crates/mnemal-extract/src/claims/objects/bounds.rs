@@ -1,4 +1,4 @@
-//! Where an object begins and ends.
+//! Boundaries of an object.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::claims::rule::{Kind, TopicOf};
 use crate::clause::Break;
 use crate::gates::Gates;
 
-/// Words after which an object is cut. Source: EXTRACTION 4.6.
+/// Words after which an object is cut. Source: own choice.
 const LONGEST: usize = 12;
 /// Digits of a number that counts; a longer one is a year or a name. Source: own choice.
 const SHORT_NUMBER: usize = 3;
@@ -32,13 +32,13 @@ impl Cutter<'_, '_> {
         at
     }
 
-    /// "I'm not vegan any more": a denial that belongs to an end stands before the object.
+    /// "I'm not vegan any more": a negation that belongs to an ending precedes the object.
     fn is_no_longer(&self, at: usize) -> bool {
         let stands = |gate| self.reading.marks.iter().any(|mark| mark.gate == gate && mark.cue.contains(&at));
         stands(Gates::NEGATION) && stands(Gates::END)
     }
 
-    /// Returns the word behind the time expression that stands at a word.
+    /// Returns the word after the time expression at a word.
     pub(crate) fn time_end(&self, at: usize) -> Option<usize> {
         let mut end = None;
         if let Some(time) = self.hints.time_at(self.reading, at) {
@@ -82,13 +82,13 @@ impl Cutter<'_, '_> {
         (range.end, false)
     }
 
-    /// Says whether the object is a date, a number, an address or a setting: what looks like a time does not end it, and
-    /// it says enough without a word of content.
+    /// Returns whether the object is a date, a number, an address or a setting: an apparent time does not end it, and it needs
+    /// no content word.
     pub(super) fn is_exact(&self) -> bool {
         matches!(self.rule.kind, Kind::Date | Kind::Number | Kind::Contact | Kind::Value)
     }
 
-    /// Says whether a phrase stands at a word at which any object ends.
+    /// Returns whether a word begins a phrase that ends any object.
     pub(super) fn is_cut(&self, at: usize) -> bool {
         if self.rules.subjects.is_owner(self.reading, at) {
             return false;

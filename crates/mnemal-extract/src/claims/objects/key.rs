@@ -1,4 +1,4 @@
-//! The key by which two objects are the same.
+//! Canonical key of an object; two objects with the same key are the same.
 
 use mnemal_text::{Analyzer, Language, is_stop_word};
 

@@ -14,7 +14,7 @@ use crate::word::is_sign;
 
 /// Signs of a name in Chinese: one of the family and one or two of the person, or two and two. Source: own choice.
 const SIGNS: std::ops::RangeInclusive<usize> = 2..=4;
-/// The highest age. Source: nobody is known to have lived past 122.
+/// The highest age. Source: the oldest verified person lived 122 years.
 const OLDEST: u32 = 122;
 
 impl Cutter<'_, '_> {
@@ -61,7 +61,7 @@ impl Cutter<'_, '_> {
         (is_part(start) && !self.is_too_old(start)).then_some(start..start + 1 + more)
     }
 
-    /// Nobody is 900 years old.
+    /// A number above it is no age.
     fn is_too_old(&self, at: usize) -> bool {
         let number = self.reading.words.get(at).and_then(|word| word.lower.parse::<u32>().ok());
         self.rule.predicate.as_str() == "age" && number.is_some_and(|number| number > OLDEST)
@@ -76,13 +76,13 @@ impl Cutter<'_, '_> {
         end + usize::from(is_place)
     }
 
-    /// The words of a name that somebody else found.
+    /// The words of a name that someone else found.
     fn mention(&self, at: usize) -> Option<Range<usize>> {
         let (end, mention) = self.hints.mention_at(self.reading, at)?;
         (!matches!(mention.kind, EntityKind::Quantity | EntityKind::Identifier)).then_some(at..end)
     }
 
-    /// Somebody who writes without capitals may be called "jonas".
+    /// In text without capitals a name may be "jonas".
     fn small_name(&self, words: &Range<usize>) -> Option<Range<usize>> {
         let is_small_writer = !self.reading.words.iter().any(|word| word.is_capitalised(self.reading.text));
         let is_word = self.content(&(words.start..words.start + 1)) == 1;
@@ -90,7 +90,7 @@ impl Cutter<'_, '_> {
             .then(|| words.start..words.start + 1)
     }
 
-    /// What stands where somebody is named, in a script without capitals and blanks: "李雷是韩梅梅的哥哥".
+    /// A name position, in a script without capitals and blanks: "李雷是韩梅梅的哥哥".
     fn name_of_signs(&self, words: &Range<usize>) -> Option<Range<usize>> {
         let is_name_sign = |at: usize| {
             let word = self.reading.lower(at);

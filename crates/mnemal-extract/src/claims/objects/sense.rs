@@ -1,4 +1,4 @@
-//! Whether an object says enough.
+//! Filter for objects that say too little.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::clause::Break;
 use crate::gates::pack::Words;
 
 impl Cutter<'_, '_> {
-    /// Returns words as an object when the rule takes them and they say enough; `start` is where they stand with their
+    /// Returns words as an object if the rule accepts them and they say enough; `start` is their position including the
     /// article.
     #[expect(clippy::fn_params_excessive_bools, reason = "what the caller has looked up of the words")]
     pub(super) fn check(&self, words: Range<usize>, start: usize, is_marked: bool) -> Result<Cut, Reason> {
@@ -34,7 +34,7 @@ impl Cutter<'_, '_> {
         Ok(Cut { words, is_long: false, is_bland, content, head })
     }
 
-    /// Returns why the words must not be an object: a pronoun or a word of the rule stands among them.
+    /// Returns the reason for rejecting the words: they contain a pronoun or a rejected word.
     fn rejected(&self, words: &Range<usize>, start: usize) -> Option<Reason> {
         let (pronouns, rule) = (&self.words().pronouns, self.rule);
         let holds = |of: &Words| words.clone().any(|at| self.has(at, of));
@@ -50,7 +50,7 @@ impl Cutter<'_, '_> {
         (holds(&rule.reject) || is_first(&rule.reject_first)).then_some(Reason::Rejected)
     }
 
-    /// Says whether a name is of the kinds of the rule, as far as its kind is known, and a number no part of a date.
+    /// Returns whether a name is of the kinds of the rule, as far as its kind is known, and a number no part of a date.
     fn is_of_kinds(&self, words: &Range<usize>) -> bool {
         let kind = self.hints.kind_of(&self.reading.bytes(words));
         let is_dated = self.rule.kind == Kind::Number
@@ -58,7 +58,7 @@ impl Cutter<'_, '_> {
         !is_dated && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
     }
 
-    /// Says whether nothing around or at the start of the words shows that they are something else.
+    /// Returns whether nothing around or at the start of the words shows that they are something else.
     #[expect(clippy::fn_params_excessive_bools, reason = "what the caller has looked up of the words")]
     fn fits(&self, words: &Range<usize>, is_marked: bool) -> bool {
         let rule = self.rule;
@@ -73,7 +73,7 @@ impl Cutter<'_, '_> {
         !is_other
     }
 
-    /// "I'm having trouble wrapping my head around it": what somebody is doing is no job.
+    /// "I'm having trouble wrapping my head around it": a current activity is no job.
     fn is_under_way(&self, words: &Range<usize>) -> bool {
         let is_bare = words.start > 0 && !self.is_article(words.start - 1);
         self.rule.predicate.as_str() == "role"
@@ -82,14 +82,14 @@ impl Cutter<'_, '_> {
             && self.rules.is_of("doing", self.reading.lower(words.start))
     }
 
-    /// "I can read it tomorrow": what ends at a pronoun is no skill.
+    /// "I can read it tomorrow": an object that ends at a pronoun is no skill.
     fn is_torn(&self, words: &Range<usize>) -> bool {
         self.rule.predicate.as_str() == "skill"
             && self.reading.break_at(words.end) == Break::None
             && self.has(words.end, &self.words().pronouns)
     }
 
-    /// Says whether the head, or the first noun, says nothing: "thing".
+    /// Returns whether the head, or the first noun, is generic: "thing".
     fn is_generic(&self, words: &Range<usize>, head: usize) -> bool {
         let is_named = words.clone().any(|at| self.is_capital(at));
         let is_empty = self.has(head, &self.words().generic) && !self.rule.is_frequent && !is_named;
@@ -98,7 +98,7 @@ impl Cutter<'_, '_> {
         !self.is_exact() && (is_empty || begins)
     }
 
-    /// Says whether every word of content says little.
+    /// Returns whether every content word is vague.
     fn is_hollow(&self, words: &Range<usize>, content: usize) -> bool {
         let hollow = words.clone().filter(|at| {
             self.is_content(*at) && self.has(*at, &self.words().hollow) && (!self.is_capital(*at) || *at == 0)
@@ -106,7 +106,7 @@ impl Cutter<'_, '_> {
         content > 0 && hollow.count() == content
     }
 
-    /// Says whether the first word and the head stand in the lists of the rule.
+    /// Returns whether the first word and the head are in the lists of the rule.
     fn is_listed(&self, first: usize, head: usize) -> bool {
         let holds = |lists: &[Box<str>], at: usize| {
             lists.iter().any(|list| self.rules.lists(list, self.reading.lower(at)))
@@ -117,7 +117,7 @@ impl Cutter<'_, '_> {
             && !holds(&rule.not_head, head)
     }
 
-    /// "Great time kayaking": a word that says nothing, behind nothing but such adjectives.
+    /// "Great time kayaking": a generic word after vague adjectives only.
     fn begins_generic(&self, words: &Range<usize>) -> bool {
         let object = self.words();
         let passes = |at: &usize| {
@@ -145,7 +145,7 @@ impl Cutter<'_, '_> {
         words.clone().filter(|at| self.is_content(*at)).count()
     }
 
-    /// Says whether a word has content: no stop word, and no rest of a short form like "'s".
+    /// Returns whether a word has content: no stop word, and no rest of a short form like "'s".
     pub(super) fn is_content(&self, at: usize) -> bool {
         self.reading.words.get(at).is_some_and(|word| {
             !is_stop_word(language(self.rules.code), &word.lower) && !word.lower.starts_with('\'')

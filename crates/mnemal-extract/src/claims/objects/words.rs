@@ -36,7 +36,7 @@ pub(crate) struct ObjectWords {
     pub(super) verb_after_and: Words,
     /// The head comes first, as in Spanish, and not last, as in English.
     pub(super) is_head_first: bool,
-    /// An object never stands behind a comma.
+    /// Whether an object never follows a comma.
     pub(super) is_close: bool,
 }
 
@@ -69,17 +69,17 @@ impl ObjectWords {
         })
     }
 
-    /// Says whether a word may stand before a noun and belongs to none: "the", "my".
+    /// Returns whether a word may precede a noun without being part of it: "the", "my".
     pub(crate) fn determines(&self, word: &str) -> bool {
         self.determiners.contains(word)
     }
 
-    /// Says whether a word joins two things or two verbs.
+    /// Returns whether a word joins two things or two verbs.
     pub(crate) fn joins(&self, word: &str) -> bool {
         self.joiners.contains(word)
     }
 
-    /// Says whether a word may stand behind a noun that is complete: a preposition, or one that joins.
+    /// Returns whether a word may follow a complete noun: a preposition, or a joining word.
     pub(crate) fn may_follow(&self, word: &str) -> bool {
         self.prepositions.contains(word) || self.joins(word) || word == "who"
     }

@@ -1,4 +1,4 @@
-//! People who were spoken of, so that a pronoun finds its person.
+//! Previously mentioned people, for pronoun resolution.
 
 use mnemal_core::Subject;
 
@@ -6,12 +6,12 @@ use super::{Found, Gender, How, SubjectWords, begins};
 use crate::claims::hints::Hints;
 use crate::clause::Reading;
 
-/// Sentences back in which a pronoun looks for its person. Source: EXTRACTION 4.4.
+/// Sentences back in which a pronoun finds its antecedent. Source: own choice.
 const SENTENCES_BACK: usize = 2;
-/// Words of a name before what somebody is to the speaker. Source: own choice.
+/// Words of a name before a role of the speaker's relation. Source: own choice.
 const LONGEST_NAME: usize = 3;
 
-/// Who was spoken of, for pronouns.
+/// Previously mentioned people.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// Whether it is a note that is read, in which the user may be called so.
@@ -20,12 +20,12 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Begins a note, in which the user may be called so.
+    /// Begins a note, which may call the user "the user".
     pub(crate) fn of_note(self) -> Self {
         Self { is_of_note: true, ..self }
     }
 
-    /// Finds the subjects of a sentence and keeps the persons in mind.
+    /// Finds the subjects of a sentence and remembers the people.
     pub(crate) fn subjects(
         &mut self,
         reading: &Reading<'_>,
@@ -113,7 +113,7 @@ impl Memory {
         self.seen.push((sentence, subject, gender));
     }
 
-    /// The one person whom a pronoun can mean.
+    /// The only person that a pronoun can refer to.
     fn only(&self, sentence: usize, gender: Gender) -> Option<Subject> {
         let mut candidates: Vec<&Subject> = Vec::new();
         for (of, subject, has) in &self.seen {
@@ -130,7 +130,7 @@ impl Memory {
     }
 }
 
-/// "Selma, my wife, works": gives somebody of the speaker's the name that stands before, between signs.
+/// "Selma, my wife, works": gives a relation of the speaker the name that precedes it, between signs.
 fn named_before(reading: &Reading<'_>, hints: &Hints<'_>, relation: Found, at: usize) -> Found {
     let Subject::Relation { role, name: None } = &relation.subject else { return relation };
     let end = relation.words.end;

@@ -1,4 +1,4 @@
-//! Somebody of the speaker's in a sentence: "my older sister Anna", "our baker, Tom".
+//! Relations of the speaker in a sentence: "my older sister Anna", "our baker, Tom".
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl SubjectWords {
         Some((Found { words: at..end + relative, subject, how: How::Relation }, role.gender))
     }
 
-    /// Returns a relative behind any adjective, and anybody whose name follows: "our Ukrainian colleague Bohdan".
+    /// Returns a relation after any adjective, and any person whose name follows: "our Ukrainian colleague Bohdan".
     fn described_at<'r>(&'r self, reading: &Reading<'_>, at: usize) -> Option<(Cow<'r, Role>, usize)> {
         for skipped in 0..=ADJECTIVES {
             if skipped > 0 && !self.describes(reading, at + skipped - 1) {
@@ -112,7 +112,7 @@ impl SubjectWords {
         Some((Found { words: at..end, subject, how: How::Relation }, role.gender))
     }
 
-    /// Returns the role that stands before a name: "our baker, Tom", "the greyhound, Biscuit", "my kid (Ida)".
+    /// Returns the role that precedes a name: "our baker, Tom", "the greyhound, Biscuit", "my kid (Ida)".
     pub(super) fn role_before(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, Gender)> {
         let mut end = at;
         while end > 0 && reading.has(end - 1, &self.titles) {
@@ -133,7 +133,7 @@ impl SubjectWords {
             .then(|| (role.name.clone(), role.gender))
     }
 
-    /// Says whether "me and" stands before a word.
+    /// Returns whether "me and" precedes a word.
     pub(super) fn is_beside_speaker(&self, reading: &Reading<'_>, at: usize) -> bool {
         let at =
             at - usize::from(at > 0 && reading.words.get(at - 1).is_some_and(|word| word.lower == "the"));
@@ -143,7 +143,7 @@ impl SubjectWords {
     }
 }
 
-/// Says whether a name follows.
+/// Returns whether a name follows.
 fn is_named_at(reading: &Reading<'_>, at: usize) -> bool {
     reading.break_at(at) <= Break::Comma && name_run(reading, at).is_some()
 }

@@ -1,4 +1,4 @@
-//! Roles that somebody has for the speaker: "sister", "vet", "cat".
+//! Relation nouns: "sister", "vet", "cat".
 
 use mnemal_text::{Language, is_stop_word};
 
@@ -13,7 +13,7 @@ pub(super) struct Role {
 }
 
 impl SubjectWords {
-    /// Returns the role of a group that stands at a word, and where it ends.
+    /// Returns the role of a group at a word, and its end.
     pub(crate) fn role_at(&self, reading: &Reading<'_>, at: usize, group: &str) -> Option<(Box<str>, usize)> {
         match group {
             "job" => return self.job_at(reading, at),
@@ -29,12 +29,12 @@ impl SubjectWords {
         self.firsts.iter().filter(move |(of, _)| **of == *group).map(|(_, first)| &**first)
     }
 
-    /// Says whether a word is what somebody calls a relative of his own: "mama".
+    /// Returns whether a word is a form of address for one's own relative: "mama".
     pub(crate) fn is_role_word(&self, word: &str) -> bool {
         self.firsts.iter().any(|(of, first)| matches!(&**of, "kin" | "partner") && **first == *word)
     }
 
-    /// Says whether a role is that of an animal.
+    /// Returns whether a role is that of an animal.
     pub(crate) fn is_animal(&self, role: &str) -> bool {
         self.roles.iter().any(|known| &*known.group == "animal" && &*known.name == role)
     }
@@ -63,14 +63,14 @@ impl SubjectWords {
         found
     }
 
-    /// Returns the occupation that stands at a word, and where it ends.
+    /// Returns the occupation at a word, and its end.
     pub(super) fn job_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_job = !self.no_jobs.contains(word) && self.jobs.iter().any(|kind| kind.has(word));
         is_job.then(|| (word.into(), at + 1))
     }
 
-    /// Returns the animal that stands at a word, and where it ends.
+    /// Returns the animal at a word, and its end.
     fn beast_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_beast = !self.no_beasts.contains(word) && self.beasts.iter().any(|kind| kind.has(word));
@@ -79,7 +79,7 @@ impl SubjectWords {
         known.or_else(|| is_beast.then(|| (word.strip_suffix('s').unwrap_or(word).into(), at + 1)))
     }
 
-    /// Says whether a word may stand between an owner and a role as its adjective.
+    /// Returns whether a word may be an adjective between an owner and a role.
     pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| {
             self.adjectives.holds(word)

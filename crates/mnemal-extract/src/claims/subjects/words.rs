@@ -23,15 +23,15 @@ pub(crate) struct SubjectWords {
     pub(super) who: Words,
     pub(crate) genitive: Words,
     pub(super) joiners: Words,
-    /// Words before "my" behind which somebody is no subject: "the sister of my wife".
+    /// Words before "my" after which a relation is no subject: "the sister of my wife".
     pub(super) behind: Words,
-    /// Articles that may stand before "my": "o meu irmão".
+    /// Articles that may precede "my": "o meu irmão".
     pub(super) articles: Words,
     /// Words before a role that a name follows: "the baker, Tom".
     pub(super) appositive: Words,
     /// Words between a role and a name: "Mr".
     pub(super) titles: Words,
-    /// What a note calls the user: "user", "Nutzerin".
+    /// Words for the user in a note: "user", "Nutzerin".
     user: Phrases<()>,
     /// Articles before that.
     user_articles: Words,
@@ -41,15 +41,15 @@ pub(crate) struct SubjectWords {
     pub(crate) unsaid: Words,
     /// Verbs that, without a subject, speak of the last person: "Hates flats."
     pub(super) unsaid_other: Words,
-    /// Words behind "'s" that show that it is a verb: "my sister's a nurse".
+    /// Words after "'s" that show that it is a verb: "my sister's a nurse".
     pub(super) shows_verb: Words,
-    /// What may be told of a person behind a genitive: "my dog's name".
+    /// Attributes of a person after a genitive: "my dog's name".
     pub(super) of_genitive: Words,
     pub(super) he: Words,
     pub(super) she: Words,
     /// Roles that need no owner at the start of a clause: "Mum's vegan".
     pub(super) alone: Words,
-    /// Roles that are the speaker's behind an article: "the wife".
+    /// Roles that belong to the speaker after an article: "the wife".
     pub(super) with_article: Words,
     /// Words for the speaker before "and": "me and my wife".
     pub(super) beside: Words,
@@ -135,10 +135,10 @@ impl SubjectWords {
         Ok(read)
     }
 
-    /// The name of a subject that a note calls the user; nobody has it, because it holds a control character.
+    /// The subject name for the user in a note; it contains a control character, so that no person has it.
     pub(crate) const TOLD_USER: &'static str = "\u{1f}user";
 
-    /// Returns where what a note calls the user ends, where it stands at the start of a clause.
+    /// Returns the end of a note's word for the user at the start of a clause.
     pub(super) fn told_user_at(&self, reading: &Reading<'_>, at: usize) -> Option<usize> {
         let mut end = None;
         self.user.find_at(&reading.words, at, |(), places| end = Some(places.end));
@@ -151,7 +151,7 @@ impl SubjectWords {
         self.written.contains(text.replace(' ', "").as_str())
     }
 
-    /// Says whether a word is, or begins, a subject.
+    /// Returns whether a word is, or begins, a subject.
     pub(crate) fn is_subject(&self, word: &str) -> bool {
         [&self.me, &self.we, &self.he, &self.she].iter().any(|of| of.contains(word))
     }
@@ -172,7 +172,7 @@ impl SubjectWords {
         (self.me.holds(word) || self.we.holds(word)).then_some(at + 1)
     }
 
-    /// Says whether "we" stands at a word.
+    /// Returns whether "we" is at a word.
     pub(crate) fn is_group(&self, reading: &Reading<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| self.we.holds(word))
     }

@@ -1,4 +1,4 @@
-//! Which words name what a sentence is about.
+//! Words that name the subject of a sentence.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ impl Pack {
         self.words(text, tokens, (0..tokens.len(), MOST_AMONG), &of_time)
     }
 
-    /// Returns the words with content of a statement that name what it is about.
+    /// Returns the content words that name the subject of a statement.
     pub(crate) fn named(&self, text: &str) -> Vec<String> {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
@@ -27,9 +27,10 @@ impl Pack {
         self.words(&spaced, &tokens, (0..tokens.len(), MOST_AMONG), &left_out)
     }
 
-    /// Returns the parts of a text between words that join, and signs where there are such words: each of them is meant for itself.
+    /// Returns the parts of a text between words that join, and signs where there are such words: each of them is meant for
+    /// itself.
     pub(crate) fn parts<'t>(&self, text: &'t str) -> Vec<&'t str> {
-        // What stands behind a colon explains.
+        // What follows a colon explains.
         let text = text.split_once(':').map_or(text, |(before, _)| before);
         let tokens = self.lexicon.tokens(text, 0..text.len());
         let joins = self.joins.find(&tokens, &self.lexicon);
@@ -54,7 +55,7 @@ impl Pack {
         parts
     }
 
-    /// Returns the role that some words name, as facts name it, and behind it what the words name besides.
+    /// Returns the role that some words name, as in facts, followed by the other named words.
     pub(super) fn of_role(&self, named: &str, words: Vec<String>) -> Option<Vec<String>> {
         let pack = crate::language::Pack::of(&self.language)?;
         let reading = Reading::new(named, pack.gates());
@@ -66,8 +67,8 @@ impl Pack {
         Some(std::iter::once(role.to_owned()).chain(besides).collect())
     }
 
-    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without spaces
-    /// the runs between words that name nothing.
+    /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without
+    /// spaces the runs between words that name nothing.
     pub(super) fn words(
         &self,
         text: &str,

@@ -1,4 +1,4 @@
-//! Makes files.
+//! Test-file generators.
 
 use std::io::{Cursor, Write as _};
 

@@ -1,4 +1,4 @@
-//! What the parsers make of the files.
+//! Parser results for the generated files.
 
 use super::super::{Content, Kind, read_there};
 use super::make::{docx, epub, pdf, pdf_of, zip, zip_with_link};

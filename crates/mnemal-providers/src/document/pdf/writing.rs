@@ -1,14 +1,14 @@
-//! The letters of a page as text: upright ones as they come, and turned ones along the way that they are read.
+//! Reading order of a PDF page: upright text in stream order, and rotated text along its reading direction.
 
 use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 
-/// Share of a letter's height from which a step off the line begins another line, and from which it leaves one free. Source: what
-/// the library does for upright text.
+/// Share of a letter's height at which a step off the line begins another line, and at which it leaves a blank one. Source: the
+/// library's values for upright text.
 const LINE: f64 = 0.5;
 const FREE_LINE: f64 = 1.5;
 /// Share of a letter's height from which a gap is a space. Source: as above.
 const GAP: f64 = 0.1;
-/// Sine of the angle from which letters belong to text of another direction. Source: own choice, 10°; scans are turned less.
+/// Sine of the angle at which letters count as text of another direction. Source: own choice, 10°; scans are rotated less.
 const TURN: f64 = 0.17;
 
 /// Writes the letters of a page.
@@ -20,12 +20,12 @@ pub(super) struct Writing {
     is_first: bool,
 }
 
-/// Where a letter stands.
+/// The position of a letter.
 #[derive(Clone, Copy, Debug)]
 struct Letter {
-    /// The way that it is read, of length 1.
+    /// Its reading direction, of length 1.
     way: (f64, f64),
-    /// Its place along that way, where it ends, and its place across, downwards.
+    /// Its start and end along that direction, and its position across, downward.
     start: f64,
     end: f64,
     across: f64,
@@ -48,7 +48,7 @@ impl Letter {
         cosine > 0.0 && sine.abs() < TURN
     }
 
-    /// Returns what stands between a letter and this one, which begins a word of the page.
+    /// Returns the separator between a letter and this one, which begins a word of the page.
     fn gap_behind(&self, last: &Self) -> &'static str {
         if !self.is_along(last) {
             return "\n\n";

@@ -1,4 +1,4 @@
-//! What a model may say, and what of it is taken.
+//! Accepted and rejected claims of a model.
 
 use mnemal_core::{Body, Confidence, ErrorKind, Event, EventId, EventKind, Gazetteer, ModelId, Usage};
 use mnemal_testkit::Records;

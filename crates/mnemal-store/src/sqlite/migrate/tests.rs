@@ -1,4 +1,4 @@
-//! Older files, killed at every point of their way.
+//! Migrations of older files, killed at every step.
 
 use std::num::NonZeroUsize;
 
@@ -209,7 +209,7 @@ async fn copies_that_a_kill_left_are_replaced_or_dropped() {
         fs::write(file::beside(&path, end), "half of a copy").unwrap();
         completes(&path, &expected, end).await;
     }
-    // Killed behind the commit: the file is new, and nobody has checked it yet.
+    // Killed after the commit: the file is new and not checked yet.
     let (_folder, path) = old_space(1);
     SqliteStore::open(&path).await.unwrap().close().await.unwrap();
     fs::copy(fixture(1), file::beside(&path, ".v1.bak")).unwrap();

@@ -9,7 +9,7 @@ use super::super::file::beside;
 use super::Stretch;
 use super::record::Cell;
 
-/// Bytes a page. Source: the default of SQLite, which no space changes; the header may be the damage.
+/// Bytes per page. Source: the default of SQLite, which no space changes; the header itself may be damaged.
 pub(super) const PAGE: usize = 4_096;
 /// Bytes of the file's header on the first page.
 const FILE_HEADER: usize = 100;
@@ -17,7 +17,7 @@ const FILE_HEADER: usize = 100;
 const LOG_HEADER: u64 = 32;
 /// Bytes before the page of a frame.
 const FRAME_HEADER: u64 = 24;
-/// Longest row that is put together; nothing that is stored is longer.
+/// Longest row that is assembled; nothing stored is longer.
 ///
 /// Source: own default, 64 MiB; a damaged length must not fill the memory.
 const LONGEST: usize = 1 << 26;
@@ -27,12 +27,12 @@ const LONGEST: usize = 1 << 26;
 pub(super) enum Version {
     /// The page of this number in the file.
     File(u32),
-    /// The page of this number behind this place in the write-ahead log.
+    /// The page of this number at this position in the write-ahead log.
     Log { number: u32, at: u64 },
 }
 
 impl Version {
-    /// Returns where the page begins behind the header of the file.
+    /// Returns where the page begins after the header of the file.
     pub(super) fn start(self) -> usize {
         if matches!(self, Self::File(1) | Self::Log { number: 1, .. }) { FILE_HEADER } else { 0 }
     }
@@ -45,7 +45,7 @@ impl Version {
 /// Which version of an overflow page belongs to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Newest {
-    /// That of the write-ahead log where it has one.
+    /// That of the write-ahead log if it has one.
     OfTheLog,
     /// That of the file.
     OfTheFile,
@@ -79,7 +79,7 @@ impl Pages {
         log.chain((1..=self.count).map(Version::File))
     }
 
-    /// Reads a page; what the file lacks of its last one is zero.
+    /// Reads a page; missing bytes of the last one are zero.
     pub(super) fn read(&self, version: Version) -> Option<Vec<u8>> {
         let (mut file, at) = match version {
             Version::File(number) => (&self.file, u64::from(number.checked_sub(1)?) * PAGE as u64),
@@ -109,7 +109,7 @@ impl Pages {
         self.walk(cell, pages).map(|(_, chain)| chain)
     }
 
-    /// Puts the payload of a cell together, out of the newest pages or out of those of the file.
+    /// Assembles the payload of a cell, from the newest pages or from those of the file.
     pub(super) fn payload(&self, cell: &Cell, pages: Newest) -> Option<Vec<u8>> {
         self.walk(cell, pages).map(|(payload, _)| payload)
     }
@@ -138,7 +138,7 @@ impl Pages {
     }
 }
 
-/// Lists the frames that belong to the write-ahead log's present turn: those with its salt.
+/// Lists the frames of the write-ahead log's current generation: those with its salt.
 fn frames(log: &File) -> Vec<(u32, u64)> {
     let mut frames = Vec::new();
     let header = read(log, 0);

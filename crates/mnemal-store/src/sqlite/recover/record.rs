@@ -1,4 +1,4 @@
-//! Cells and records as SQLite writes them; nothing here trusts a length.
+//! SQLite's cells and records, parsed without trusting any length.
 
 use super::pages::PAGE;
 use crate::sql::Value;
@@ -10,7 +10,7 @@ const INDEX_LEAF: u8 = 0x0a;
 /// Kind of a page: an inner page of such a tree, whose cells begin with the number of a page.
 const INDEX_INNER: u8 = 0x02;
 
-/// A row as it stands on its page.
+/// A row on its page.
 #[derive(Debug)]
 pub(super) struct Cell {
     /// Its number in a table.
@@ -19,7 +19,7 @@ pub(super) struct Cell {
     pub(super) size: usize,
     /// Bytes of the whole payload.
     pub(super) length: usize,
-    /// The part that stands on the page.
+    /// The part on the page itself.
     pub(super) local: Vec<u8>,
     /// The page where the rest begins.
     pub(super) overflow: Option<u32>,
@@ -57,7 +57,7 @@ fn of(page: &[u8], offset: usize, kind: u8) -> Option<Cell> {
     Some(Cell { rowid, size, length, local: payload.to_vec(), overflow })
 }
 
-/// Returns how many bytes of a payload stand on the page itself.
+/// Returns how many bytes of a payload are on the page itself.
 fn local(length: usize, kind: u8) -> usize {
     let most = if kind == TABLE_LEAF { PAGE - 35 } else { (PAGE - 12) * 64 / 255 - 23 };
     if length <= most {

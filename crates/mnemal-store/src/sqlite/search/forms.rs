@@ -1,16 +1,16 @@
-//! The forms in which bytes can hold a text, and a search for all of them on one way through the bytes.
+//! The encodings in which bytes can hold a text, and a single-pass search for all of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-/// Bytes at the beginning of a form by which it is looked up; a form that is shorter is compared everywhere.
+/// First bytes of a form by which it is looked up; a shorter form is compared everywhere.
 const HEAD: usize = 4;
-/// Bits of the filter that most places do not pass. Source: own choice, 8 KB, which stay in the nearest cache.
+/// Bits of the prefilter, which most positions do not pass. Source: own choice, 8 KB, which stay in the L1 cache.
 const FILTER_BITS: u32 = 16;
 /// The digits of base64. Source: RFC 4648, table 1.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// One form of one text.
+/// One encoded form of one text.
 #[derive(Debug)]
 struct Form {
     text: usize,
@@ -73,7 +73,7 @@ impl Forms {
         self.all.is_empty()
     }
 
-    /// Returns the texts that have a form.
+    /// Returns the texts with a form.
     pub(super) fn texts(&self) -> &[usize] {
         &self.texts
     }
@@ -83,7 +83,7 @@ impl Forms {
         self.longest
     }
 
-    /// Adds which texts stand in the bytes, each with the name of its form.
+    /// Adds the texts that occur in the bytes, each with the name of its form.
     pub(super) fn find(&self, bytes: &[u8], hits: &mut BTreeSet<(usize, &'static str)>) {
         for (at, head) in bytes.array_windows::<HEAD>().enumerate() {
             let bit = bit_of(*head);
@@ -108,13 +108,13 @@ impl Forms {
     }
 }
 
-/// Returns where the filter has the bit of a head.
+/// Returns the filter bit of a prefix.
 fn bit_of(head: [u8; HEAD]) -> usize {
     // Knuth's multiplicative hash; its highest bits are mixed best.
     (u32::from_le_bytes(head).wrapping_mul(2_654_435_769) >> (32 - FILTER_BITS)) as usize
 }
 
-/// Returns the forms of a text, each with what it is called; some may be the same bytes, none is empty.
+/// Returns the named forms of a text; some may be the same bytes, none is empty.
 fn written(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
     let escaped = serde_json::to_string(text).unwrap_or_default();
@@ -160,7 +160,7 @@ fn percent(text: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Returns the digits that follow from the text alone where `shift` bytes, 0 to 2, stand before it in its group of three.
+/// Returns the digits that depend on the text alone, if `shift` bytes, 0 to 2, precede it in its group of three.
 fn base64(text: &[u8], shift: usize) -> Vec<u8> {
     let bits = |at: usize| -> u32 {
         let byte = |at: usize| at.checked_sub(shift).and_then(|at| text.get(at)).copied().unwrap_or_default();
