@@ -117,7 +117,7 @@ pub(crate) fn thing(name: &str) -> Option<String> {
     packs().thing(name).map(|first| format!("{THING}{first}"))
 }
 
-/// First and last name, and a multi-word name without its first or its last word.
+/// First and last name, and the leading and the trailing words of a longer name.
 fn who_parts(words: &[&str], parts: &mut Vec<String>) {
     let [first, .., last] = words else { return };
     if !is_initial(first) {

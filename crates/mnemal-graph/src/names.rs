@@ -73,7 +73,7 @@ impl Holders {
     }
 }
 
-/// The event and the speaker that give a name.
+/// The event that states a name, with its time and producer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'e> {
     pub(crate) event: &'e Event,
