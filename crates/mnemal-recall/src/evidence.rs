@@ -1,6 +1,6 @@
 //! Evidence for a hit, independent of the other hits: decides whether it may be injected.
 
-/// Evidence above which a hit may be injected without an explicit request.
+/// Least evidence of a hit that may be injected without an explicit request.
 ///
 /// Source: `bench abstain` (ADR 31): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
 pub const EVIDENCE_FLOOR: f32 = 0.24;

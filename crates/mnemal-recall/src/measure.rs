@@ -15,8 +15,8 @@ use crate::terms::{DENIAL, FIRST_PERSON, WISH};
 const LONG: f32 = 600.0;
 /// Terms that every turn has, from its date and its speaker. Source: counted.
 const EMPTY: f32 = 8.0;
-/// Further terms at which `fullness` is complete for a named speaker's turn. Source: own choice; half of the turns of
-/// `LoCoMo` have more than 30.
+/// Further terms at which the signal `speaker` reaches its full value. Source: own choice; half of the turns of `LoCoMo`
+/// have more than 30.
 const ENOUGH: f32 = 60.0;
 
 /// Age of a turn at which half of `recent` is left, in seconds: a week.
