@@ -4,9 +4,9 @@ use mnemal_core::{Section, TokenCount};
 
 use crate::Shares;
 
-/// Smallest useful share, in tokens. Source: NB-72, a smaller share holds no line.
+/// Smallest useful share, in tokens. Source: NB-72, a smaller share is dropped.
 pub(crate) const LEAST: u32 = 24;
-/// The order in which sections lose their share in a small budget. Source: NB-72, least useful first.
+/// The order in which sections lose their share in a small budget. Source: NB-72, the order of a small budget.
 const DROPPED: [Section; 10] = [
     Section::Insights,
     Section::Learnings,

@@ -16,15 +16,15 @@ mod tests;
 
 pub use self::table::INVARIANTS;
 
-/// A loss of more than one note in this many is an alert. Source: AD-51, 10 % between two audits.
+/// A loss of more than one note in this many is an alert. Source: RockBot `memory-audit.md`, 10 %.
 const LOSS: u64 = 10;
-/// New notes per day and user from which growth is a finding. Source: AD-51, more than a person adds.
+/// New notes per day and user from which growth is a finding. Source: RockBot `memory-audit.md`.
 const GROWTH: u64 = 5;
-/// Shortest period over which growth is measured. Source: AD-51, shorter periods give random rates.
+/// Shortest period over which growth is measured. Source: RockBot `memory-audit.md`.
 const WINDOW: Duration = Duration::from_hours(12);
-/// Acceptable number of consecutive merges of one note. Source: AD-51, each merge can lose detail.
+/// Acceptable number of consecutive merges of one note. Source: RockBot `memory-audit.md`.
 const DEEP: u32 = 2;
-/// Acceptable number of refused merges per week. Source: AD-51, more indicate a misbehaving pass.
+/// Acceptable number of refused merges per week. Source: RockBot `memory-audit.md`.
 const REFUSED: u64 = 5;
 /// Words per shingle for the measurement of copies. Source: RockBot `memory-audit.md`, word 6-grams.
 const RUN: usize = 6;

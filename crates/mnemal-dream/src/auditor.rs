@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_hours(7 * 24);
 const KEPT: Duration = Duration::from_hours(400 * 24);
 /// Period over which refused merges are counted. Source: AD-51, a week.
 const WEEK: Duration = Duration::from_hours(7 * 24);
-/// Consecutive runs with the same refusal that make it a finding. Source: AD-51, twice may be chance.
+/// Consecutive runs with the same refusal that make it a finding. Source: RockBot `memory-audit.md`, three runs.
 const REPEATED: u64 = 3;
 /// Events per read. Source: own default; the largest batch that an append accepts.
 const PAGE: usize = 1_000;

@@ -32,11 +32,11 @@ impl Default for DreamSettings {
     }
 }
 
-/// Source: AD-61, a cycle changes little enough to review.
+/// Source: AD-61, at most 2 % of the live rows.
 const SHARE: f64 = 0.02;
-/// Source: AD-61, a small space still makes progress.
+/// Source: AD-61, at least one row.
 const LEAST: usize = 1;
-/// Source: AD-61, a large space still changes little at a time.
+/// Source: AD-61, at most 50 rows.
 const MOST: usize = 50;
 
 impl DreamSettings {

@@ -15,7 +15,7 @@ use mnemal_text::fold;
 use crate::Graph;
 use crate::company::{Named, Sightings, count};
 
-/// Most keywords of a topic. Source: BA-06, enough for a label.
+/// Most keywords of a topic. Source: BA-06, at most 5 are shown.
 const KEYWORDS: usize = 5;
 
 /// A topic and its occurrences.

@@ -11,7 +11,7 @@ use mnemal_core::{
 
 use crate::steady::SteadyClock;
 
-/// Longest value, in bytes. Source: RB-51, larger values belong into a file.
+/// Longest value, in bytes. Source: RB-51, up to 256 KiB.
 const LONGEST_VALUE: usize = 256 * 1_024;
 /// Longest time to live. Source: RB-35, at most a week.
 const LONGEST_TTL: Duration = Duration::from_hours(7 * 24);

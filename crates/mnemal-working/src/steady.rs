@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use mnemal_core::{Clock, Timestamp};
 
-/// Largest forward jump that is accepted at once: the machine slept, or its clock was corrected. Source: RB-41, a longer
-/// jump is more likely an error.
+/// Largest forward jump that is accepted at once: the machine slept, or its clock was corrected. Source: RB-41, up to a day.
 const BELIEVED: Duration = Duration::from_hours(24);
 /// Time for which the clock must run steadily after any other jump before it is trusted. Source: RB-41, one stable
 /// interval.

@@ -19,13 +19,13 @@ use crate::dreamer::line;
 use crate::history::{History, same};
 use crate::note::{extent, maker, open};
 
-/// Common entities and topics that connect two notes. Source: GB-37, one may be chance.
+/// Common entities and topics that connect two notes. Source: GB-37, the rule of a connection.
 const SHARED: usize = 2;
-/// Word similarity that connects two notes with one common entity. Source: GB-37, enough common subject.
+/// Word similarity that connects two notes with one common entity. Source: GB-37, the rule of a connection.
 const ALIKE: f32 = 0.30;
 /// New notes per run, the oldest first. Source: GB-33, 20 rows per run.
 const AT_ONCE: usize = 20;
-/// Fewest new notes of a run. Source: GA-04, one note has no connection.
+/// Fewest new notes of a run. Source: GA-04, fewer are skipped.
 const FEWEST: usize = 2;
 /// Older notes that new ones are connected with, the newest of them. Source: CF-08, `RockBot`'s 1,000 entries.
 const OLDER: usize = 1_000;

@@ -8,8 +8,7 @@ use crate::cardinality::Cardinalities;
 use crate::fold::Fold;
 use crate::names::Names;
 
-/// Most preceding events of the session that an extractor sees with an event. Source: own choice; references rarely reach
-/// further back.
+/// Preceding events of the session that an extractor sees with an event. Source: own choice, four exchanges.
 pub(super) const BEFORE: usize = 8;
 /// Approximate bytes of reloadable state kept between steps; above it only the names stay, and the rest is loaded on
 /// demand. Source: own choice.
