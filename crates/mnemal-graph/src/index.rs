@@ -18,7 +18,7 @@ pub(crate) struct Index {
     parts: HashMap<String, BTreeSet<EntityId>>,
     short: HashMap<String, BTreeSet<EntityId>>,
     variants: HashMap<String, BTreeSet<EntityId>>,
-    /// Multi-word names by the stems of their words, with the key.
+    /// Multi-word names by the first letters of each word, with the key.
     stems: HashMap<String, BTreeSet<(String, EntityId)>>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::pack::packs;
 
-/// Fewest letters of a name in which a typo can be told from another name. Source: AD-21, short names differ by one letter
+/// Fewest letters of a name in which a typo can be distinguished from another name. Source: AD-21, short names differ by one letter
 /// too often.
 const LETTERS: usize = 6;
 /// Least entropy of a name, in bits per letter. Source: AD-21, repetitive names differ by one letter too often.

@@ -1,4 +1,4 @@
-//! Memory owner: whose wishes count as instructions, by speaker.
+//! Memory owner: the speaker whose wishes count as instructions.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

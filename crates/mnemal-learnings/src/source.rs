@@ -63,7 +63,7 @@ const FRESH: i64 = 3_600_000_000;
 /// `state`, in every context except for a host that wants few lines.
 ///
 /// Evaluations of the agent's own tasks are offered too at session start, at most three, labeled as the agent's own
-/// judgement.
+/// judgment.
 ///
 /// External notes are never offered here, except tasks observed by the host and their evaluations. Within a section notes
 /// are sorted by importance and confidence, the newest first among equals; a decayed note is dropped when there are too

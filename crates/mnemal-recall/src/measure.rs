@@ -106,7 +106,7 @@ impl<'a> Measure<'a> {
         ]
     }
 
-    /// The user's question that a user's turn directly follows.
+    /// A person's question that a person's turn directly follows.
     fn answered(&self, turn: &Turn) -> Option<u32> {
         let before = self.index.columns.previous.get(turn.row as usize).copied();
         let before = before.filter(|before| *before != NONE && turn.role == Role::User)?;

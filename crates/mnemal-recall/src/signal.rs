@@ -117,7 +117,7 @@ pub(crate) const KIND: usize = 19;
 /// |---|---|
 /// | `words` | BM25 of the turn, smoothed with its neighbors |
 /// | `session` | BM25 of its session as one text |
-/// | `coverage` | share of the question's idf in the turn and two messages on either side, without speaker names; 0 where the question asks for a number |
+/// | `coverage` | idf share of the question in the turn and two messages per side, no speaker names; 0 if it asks for a number |
 /// | `names` | share of the idf of the question's names in the turn itself, without speaker names |
 /// | `reply` | BM25 of the previous message, if that is a different question and both are a person's |
 /// | `nearness` | cosine, 0 below 0 |

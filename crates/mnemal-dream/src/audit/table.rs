@@ -2,8 +2,7 @@
 
 use super::{Invariant, REFUSED, Severity};
 
-/// The invariants of an audit, alerts first. Source: own choice, for each kind of loss or corruption seen in RockBot's
-/// audits.
+/// The invariants of an audit, alerts first. Source: AD-51, after RockBot `memory-audit.md`.
 pub const INVARIANTS: [Invariant; 17] = [
     Invariant {
         name: "no-hard-delete-outside-forget",

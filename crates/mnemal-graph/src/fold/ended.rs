@@ -81,7 +81,7 @@ const LIFE: [&str; 17] = [
 const NAMED: [&str; 5] = ["uses", "owns", "member_of", "works_at", "pet"];
 /// Activities, whose object begins with a verb: "play the cello".
 const DONE: [&str; 4] = ["habit", "activity", "skill", "goal"];
-/// Roles toward the user that one person holds alone.
+/// Predicates of roles toward the user that one person holds alone.
 const ROLES: [&str; 2] = ["knows", "partner"];
 /// Facts about a relative that end at death.
 const OF_THE_LIVING: [&str; 14] = [

@@ -40,9 +40,10 @@ fn seconds(text: &str) -> i64 {
     low
 }
 
-/// Reads claims that are written out, one a line:
+/// Extracts claims that are written out, one per line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention (`Apollo|repository` of a kind of that word), and so is one with two of which
+/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` withdraws a value.
+/// A line with one word is a mention (`Apollo|repository` with a word for its kind), and so is one with two words of which
 /// the first is `another`.
 #[derive(Debug)]
 pub(crate) struct Script;
