@@ -299,7 +299,7 @@ impl GraphProjector {
         Ok(Some(Edition { predicates: predicates.clone(), ..known }))
     }
 
-    /// Retries some of the unread events.
+    /// Retries some of the unread events; returns whether one of them can be read now.
     async fn can_read_more(&self, expect: Cursor, folded: &Folded) -> Result<bool> {
         for event in folded.known.to_try(expect.count(), folded.next.count()) {
             if self.reader.can_be_read(&folded.known, event).await? {
@@ -329,8 +329,9 @@ impl GraphProjector {
         Ok(made_by.is_some_and(|known| known != self.producer()) && graph.cursor().await? > Cursor::START)
     }
 
-    /// Continues the preview of a rebuild: compares the rows with those of the current version, and keeps the difference in
-    /// memory; no row changes. The preview is complete when `behind` is 0; further calls then return the same difference.
+    /// Continues the preview of a rebuild: compares the rows with those of the current version, and stores the difference
+    /// next to them; the rows do not change. The preview is complete when `behind` is 0; further calls then return the same
+    /// difference.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; the next call starts again.
