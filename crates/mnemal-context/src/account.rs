@@ -1,4 +1,4 @@
-//! The account of a context: ids, scores, hashes and reasons, never text.
+//! Receipt builder: ids, scores, hashes and reasons, never text.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ use crate::fit::Fitted;
 use crate::inventory::Told;
 use crate::sift::{Sifted, omitted};
 
-/// Most omissions that are listed; the others are counted. Source: NX-01.4.
+/// Most omissions that are listed; further ones are only counted. Source: NX-01.4, the bound of a receipt.
 const LISTED: usize = 100;
 
-/// What a section claimed and used.
+/// Budget use of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionUse {
-    /// Which.
+    /// The section.
     pub section: Section,
-    /// What it could claim of this budget; 0 for recall, and for a section that had nothing to offer.
+    /// Its share of this budget; 0 for recall, and for a section without candidates.
     pub share: TokenCount,
     /// Tokens of its lines.
     pub tokens: TokenCount,
@@ -28,14 +28,14 @@ pub struct SectionUse {
     pub lines: u32,
 }
 
-/// What the account is made from.
+/// The inputs of a receipt.
 pub(crate) struct Account<'a> {
     pub(crate) request: &'a ContextRequest,
     pub(crate) claims: &'a [(Section, TokenCount)],
     pub(crate) told: &'a Told,
-    /// What the host says of agent and user.
+    /// The host's text about agent and user.
     pub(crate) front: &'a Told,
-    /// Where it stands.
+    /// The block that holds it.
     pub(crate) front_block: BlockKind,
     pub(crate) sifted: &'a Sifted,
     pub(crate) fitted: &'a Fitted,
@@ -53,7 +53,7 @@ impl Account<'_> {
         self.shown().map(line).collect()
     }
 
-    /// Returns the best omissions.
+    /// Returns the best-scored omissions.
     pub(crate) fn omitted(&self) -> Vec<Omitted> {
         let mut all: Vec<Omitted> = self.left_out().collect();
         if all.len() > LISTED {

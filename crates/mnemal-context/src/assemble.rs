@@ -1,4 +1,4 @@
-//! Asks the sources at once, chooses lines, renders them, and accounts for all of it.
+//! Context assembler: queries the sources concurrently, selects lines, renders them, and builds the receipt.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::share::claims;
 use crate::sift::{Sieve, Sifted};
 use crate::{ContextSettings, Written};
 
-/// Which layer answers for a section; a layer that no source answers for is a gap.
+/// The layer behind each section; a layer without any source is a gap.
 const OWNERS: [(Section, Layer); 7] = [
     (Section::Identity, Layer::Learnings),
     (Section::Preferences, Layer::Learnings),
@@ -37,72 +37,72 @@ const OWNERS: [(Section, Layer); 7] = [
     (Section::State, Layer::Working),
 ];
 
-/// What an assembler is made of.
+/// The parts of an assembler.
 #[derive(Clone, Debug)]
 pub struct AssemblerParts {
-    /// Who offers text; asked at once, and kept in this order where it matters.
+    /// The context sources, queried concurrently; their order breaks ties.
     pub sources: Vec<Arc<dyn ContextSource>>,
     /// Counts the tokens of lines and of the whole.
     pub counter: Arc<dyn TokenCounter>,
-    /// Knows what a session was shown.
+    /// The receipts, which record what a session was shown.
     pub receipts: Slot<dyn ReceiptStore>,
-    /// Tells the time of the clock line and of the receipt.
+    /// The clock of the clock line and of the receipt.
     pub clock: Arc<dyn Clock>,
-    /// Names receipts.
+    /// Generates receipt ids.
     pub ids: Arc<dyn IdSource>,
-    /// Makes the nonce of a session's markers.
+    /// The key for the nonce of a session's markers.
     pub key: InstallationKey,
-    /// What shapes a context.
+    /// The settings of a context.
     pub settings: ContextSettings,
-    /// Lines of earlier contexts, shared by those who assemble for the same space.
+    /// Line cache, shared by all assemblers of a space.
     pub written: Arc<Written>,
     /// Version of the engine, for receipts.
     pub version: String,
-    /// Model of query vectors that the engine makes, for receipts.
+    /// Model of the engine's query vectors, for receipts.
     pub model: Option<ModelId>,
 }
 
-/// Text for a prompt within a budget, with the account of it.
+/// Prompt text within a token budget, with its receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Context {
-    /// The blocks, one after the other; empty when there is nothing to say.
+    /// The concatenated blocks; empty if there is nothing to show.
     pub text: String,
     /// Sum over the blocks, at most `budget`.
     pub tokens: TokenCount,
-    /// The limit that was asked.
+    /// The requested limit.
     pub budget: TokenCount,
     /// The fenced blocks that have lines, in order.
     pub blocks: Vec<Block>,
-    /// What the wanted sections claimed and used, in order.
+    /// Budget use of the requested sections, in order.
     pub sections: Vec<SectionUse>,
-    /// Something is asked, and no layer has an answer: what stands there are wishes and what holds for any question.
+    /// A question was asked and no layer has an answer: the context holds only preferences and general facts.
     pub no_match: bool,
-    /// The account; to be stored after the answer is complete.
+    /// The receipt; store it once the answer is complete.
     pub receipt: Receipt,
 }
 
-/// Assembles contexts. It reads, and writes nothing: the caller stores the receipt.
+/// Assembles contexts. It only reads: the caller stores the receipt.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     parts: AssemblerParts,
 }
 
 impl Assembler {
-    /// Wires an assembler.
+    /// Creates an assembler.
     pub fn new(parts: AssemblerParts) -> Self {
         Self { parts }
     }
 
-    /// Returns what shapes its contexts.
+    /// Returns the settings of its contexts.
     pub fn settings(&self) -> &ContextSettings {
         &self.parts.settings
     }
 
-    /// Answers a request from what the sources offer; `head` is the last position of the log, for the receipt.
+    /// Answers a request from the sources' fragments; `head` is the last position of the log, for the receipt.
     ///
-    /// Guarantees: the tokens of the text are at most the budget, whatever the budget; every candidate is a line or an
-    /// omission of the receipt, once; equal answers of the sources give equal bytes for the same clock and receipt id.
-    /// A source or a receipt store that fails, panics or is missing is a gap. A dropped future leaves nothing behind.
+    /// Guarantees: the tokens of the text never exceed the budget; every candidate is exactly once a line or an omission of
+    /// the receipt; equal fragments give equal bytes for the same clock and receipt id. A source or a receipt store that
+    /// fails, panics or is missing is a gap. The call is cancellation-safe.
     ///
     /// # Errors
     /// `Invalid` for a query vector that is empty or not finite.
@@ -143,7 +143,7 @@ impl Assembler {
         gaps.attach(fragments)
     }
 
-    /// Asks what stands in working memory; a host that wants few lines asks about its question alone.
+    /// Collects the inventories of working memory; skipped for a host that wants few lines.
     async fn inventories(&self, request: &ContextRequest) -> Degraded<Vec<Inventory>> {
         let mut gaps = Gaps::default();
         let mut inventories = Vec::new();
@@ -194,7 +194,7 @@ impl Assembler {
             claim.map_or(TokenCount(0), |(_, room)| *room)
         };
         let told = told(&inventories, &nonce, settings, counter, room(Section::State));
-        // What a person has pinned keeps its room.
+        // Pinned records keep their room.
         let front = front(identity, &nonce, counter, room(Section::Identity).minus(pinned));
         let tells_time = wants(request, Section::State);
         let time = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
@@ -206,7 +206,7 @@ impl Assembler {
             (true, 0) => Bare::Beside(BlockKind::Volatile),
             (true, _) => Bare::Always(BlockKind::Volatile),
         };
-        // A host that wants few lines asks on every prompt; there silence is the usual answer.
+        // A host that wants few lines sends a request on every prompt; there silence is the usual answer.
         let front_alone =
             if front.lines > 0 && request.lines.is_none() { FrontAlone::Yes } else { FrontAlone::No };
         let format = settings.format.headed(request);
@@ -275,7 +275,7 @@ impl Assembler {
     }
 }
 
-/// Whether something is asked that no layer answers; what the session was shown may.
+/// Whether a question was asked and no layer answers it; records already shown to the session may answer.
 fn has_no_match(request: &ContextRequest, sifted: &Sifted) -> bool {
     let was_shown = |one: &Omitted| {
         one.reason == OmittedReason::AlreadyInjected && !matches!(one.section, Section::Preferences)
@@ -284,8 +284,8 @@ fn has_no_match(request: &ContextRequest, sifted: &Sifted) -> bool {
     is_sought && !sifted.candidates.iter().any(Candidate::answers) && !sifted.omitted.iter().any(was_shown)
 }
 
-/// Returns what each section that has something may claim, and how much of it is for what is pinned; `stocked` says of a section
-/// whether it has something beside candidates.
+/// Returns the share of each section with candidates, and the part of it for pinned records; `stocked` tells whether a
+/// section has content other than candidates.
 fn claimed(
     request: &ContextRequest,
     settings: &ContextSettings,
@@ -302,21 +302,21 @@ fn claimed(
     (claims, pinned)
 }
 
-/// What the parts answered.
+/// The responses of the sources.
 struct Offered {
     fragments: Vec<Fragment>,
     inventories: Vec<Inventory>,
     seen: Seen,
 }
 
-/// Whether a person has said that this must always stand there.
+/// Whether a person pinned it, so that it is always included.
 fn is_pinned(candidate: &Candidate) -> bool {
     let fragment = &candidate.fragment;
     fragment.section == Section::Identity && fragment.because == Because::Pinned
 }
 
-/// Gives identity as much as what is pinned needs, beside its share where the host says who agent and user are, if the budget has
-/// so much that nobody claims.
+/// Grows the share of identity to fit the pinned records, in addition to its share if the host describes agent and user, as
+/// far as the budget has unclaimed tokens.
 fn grow(claims: &mut [(Section, TokenCount)], budget: TokenCount, (pinned, is_said): (TokenCount, bool)) {
     let claimed: TokenCount = claims.iter().map(|(_, claim)| *claim).sum();
     if let Some((_, claim)) = claims.iter_mut().find(|(section, _)| *section == Section::Identity) {

@@ -1,4 +1,4 @@
-//! The fenced blocks: lines between an opening and a closing marker, a notice, and in the last one clock and receipt.
+//! Fenced blocks: lines between an opening and a closing marker, a notice, and in the volatile block clock and receipt id.
 
 use mnemal_core::marker::{self, NOTICE};
 use mnemal_core::{BlockKind, TokenCount, TokenCounter, TokenParts};
@@ -11,9 +11,9 @@ use crate::message::Message;
 /// One fenced block of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Which.
+    /// The kind of block.
     pub kind: BlockKind,
-    /// From the opening line to the line break behind the closing one.
+    /// From the opening line to the line break after the closing one.
     pub text: String,
     /// Tokens of the text.
     pub tokens: TokenCount,
@@ -21,8 +21,8 @@ pub struct Block {
     pub hash: [u8; 32],
 }
 
-/// Returns the hashes of the blocks that a text holds between markers of this nonce, in order, as
-/// [`Block::hash`] has them; what stands around them, and a block that is never closed, does not count.
+/// Returns the hashes of the blocks between markers of this nonce in a text, in order, equal to [`Block::hash`]; other
+/// text, and an unclosed block, is ignored.
 pub fn block_hashes(text: &str, nonce: &str) -> Vec<[u8; 32]> {
     let (opening, closing) = (marker::opening(nonce), format!("{}\n", marker::closing(nonce)));
     let mut found = Vec::new();
@@ -36,16 +36,16 @@ pub fn block_hashes(text: &str, nonce: &str) -> Vec<[u8; 32]> {
     found
 }
 
-/// What all blocks of a context have in common.
+/// Rendering parameters common to all blocks of a context.
 #[derive(Debug)]
 pub(crate) struct Fence<'a> {
     pub(crate) format: Format,
     pub(crate) nonce: &'a str,
-    /// Clock, receipt and inventories, with a line break at the end; stands in the volatile block only.
+    /// Clock, receipt id and inventories, with a final line break; in the volatile block only.
     pub(crate) header: &'a str,
-    /// Who the agent and the user are, with a line break at the end.
+    /// The host's description of agent and user, with a final line break.
     pub(crate) front: &'a str,
-    /// The block in which that stands.
+    /// The block that holds it.
     pub(crate) front_block: BlockKind,
     /// Whether that block is rendered for it alone.
     pub(crate) front_alone: FrontAlone,
@@ -53,30 +53,30 @@ pub(crate) struct Fence<'a> {
     pub(crate) counter: &'a dyn TokenCounter,
 }
 
-/// What of a block is written.
+/// The part of a block to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
-    /// All of it; its first line has this number.
+    /// All of it; the first line has this number.
     Lines { first: usize },
-    /// What stands around its lines.
+    /// Only the text around the lines.
     Around,
 }
 
-/// Whether a block is rendered where it has nothing but what the host says of agent and user.
+/// Whether a block is rendered if it holds only the host's description of agent and user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrontAlone {
     Yes,
     No,
 }
 
-/// Which block is rendered without lines too.
+/// The block that is rendered without lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bare {
     /// None.
     Never,
-    /// This one, if another one has lines: it only tells the time.
+    /// This one, if another one has lines: it only holds the time.
     Beside(BlockKind),
-    /// This one: its header tells more than the time.
+    /// This one: its header holds more than the time.
     Always(BlockKind),
 }
 
@@ -90,10 +90,10 @@ impl Bare {
 }
 
 impl Fence<'_> {
-    /// Renders a block, whose first line has this number; what answers stands first, then what the user said of how he wants
-    /// things, lines of level external at its end.
+    /// Renders a block whose first line has this number: answers first, then the user's stated preferences, and lines of
+    /// level external at the end.
     ///
-    /// Also returns its tokens before they were rounded, where lines can be counted apart.
+    /// Also returns its unrounded token parts, if lines can be counted separately.
     pub(crate) fn block(
         &self,
         kind: BlockKind,
@@ -107,9 +107,9 @@ impl Fence<'_> {
         (Block { kind, text, tokens, hash }, parts)
     }
 
-    /// Adds up what was counted of the lines, and what stands around them.
+    /// Adds the counted parts of the lines and of the text around them.
     fn parts(&self, kind: BlockKind, lines: &[&Candidate]) -> Option<TokenParts> {
-        // There lines have a comma behind them, or none.
+        // In JSON a line is followed by a comma, or not.
         if self.format == Format::Json {
             return None;
         }
@@ -118,13 +118,13 @@ impl Fence<'_> {
         Some(around + lines?)
     }
 
-    /// Counts what a block has around its lines.
+    /// Counts the tokens of a block without lines.
     pub(crate) fn cost(&self, kind: BlockKind) -> TokenCount {
         let [memory, insights] = self.headings();
         self.counter.count(&format!("{}{memory}{insights}", self.text(kind, &[], Show::Around)))
     }
 
-    /// Counts what the part for evidence of others has around its lines.
+    /// Counts the tokens around the external lines of a block.
     pub(crate) fn external_cost(&self) -> TokenCount {
         let (before, after) = self.external();
         self.counter.count(&format!("{before}{after}"))
@@ -166,7 +166,7 @@ impl Fence<'_> {
         text
     }
 
-    /// Returns the lines of one's own level in groups, each with what stands over it, in their order.
+    /// Returns the lines other than external ones in groups, each with its heading, in order.
     fn groups<'l>(&self, own: &[&'l Candidate]) -> [(String, Vec<&'l Candidate>); 5] {
         let [memory, insights] = self.headings();
         let over = |heading: Message| self.over(heading).to_owned();
@@ -182,7 +182,7 @@ impl Fence<'_> {
                 lines.push(*line);
             }
         }
-        // A heading stands once.
+        // A heading occurs once.
         if let [_, (_, answers), _, (memory, _), _] = &mut groups
             && !answers.is_empty()
         {
@@ -191,7 +191,7 @@ impl Fence<'_> {
         groups
     }
 
-    /// Counts what stands over lines of one kind.
+    /// Counts the tokens of a heading.
     pub(crate) fn cost_over(&self, heading: Message) -> TokenCount {
         self.counter.count(self.over(heading))
     }
@@ -203,7 +203,7 @@ impl Fence<'_> {
         }
     }
 
-    /// What stands before the lines that are remembered, and before those that were learnt from it.
+    /// The headings of memories and of insights.
     fn headings(&self) -> [String; 2] {
         [Message::Memory, Message::Insights].map(|message| {
             if self.format.is_headed() {
@@ -214,7 +214,7 @@ impl Fence<'_> {
         })
     }
 
-    /// What stands before and after the lines of level external.
+    /// The text before and after the lines of level external.
     fn external(&self) -> (&'static str, &'static str) {
         match self.format {
             Format::Markdown | Format::Cited | Format::Headed(_) => ("external:\n", ""),
@@ -236,8 +236,8 @@ impl Fence<'_> {
     }
 }
 
-/// Returns the length of the longest common prefix, divided by the length of `current`: how much of a prompt cache the
-/// context keeps, 0 to 1; 1 for an empty one.
+/// Returns the length of the longest common prefix, divided by the length of `current`: the share of the context that a
+/// prompt cache keeps, 0 to 1; 1 for an empty one.
 pub fn prefix_share(previous: &str, current: &str) -> f32 {
     let common = previous.bytes().zip(current.bytes()).take_while(|(before, now)| before == now).count();
     if current.is_empty() { 1.0 } else { common as f32 / current.len() as f32 }

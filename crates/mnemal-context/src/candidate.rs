@@ -1,4 +1,4 @@
-//! A fragment that may become a line, with what is computed of it once.
+//! Context candidates: fragments with their precomputed features.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -12,40 +12,40 @@ use crate::line::{line, numbered};
 use crate::written::Line;
 use crate::{ContextSettings, Format};
 
-/// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
+/// Consecutive words per shingle. Source: mnemal-text, `similarity` compares pairs of words.
 const SHINGLE: usize = 2;
-/// The number that a line is counted with: none is longer in the contexts that are asked for. Source: own choice.
+/// The line number used for counting; real contexts have no longer one. Source: own choice.
 const WIDEST: usize = 999;
-/// Stands where text was cut off.
+/// Marks truncated text.
 const CUT: &str = "…";
 
 /// A fragment that may become a line.
 #[derive(Debug)]
 pub(crate) struct Candidate {
-    /// As it was offered.
+    /// The original fragment.
     pub(crate) fragment: Fragment,
-    /// Its line before anything was shortened, and what was computed of it.
+    /// Its untruncated line, with cached features.
     pub(crate) written: Arc<Line>,
-    /// The part of the context that it stands in.
+    /// The block that it belongs to.
     pub(crate) block: BlockKind,
-    /// Its place among all that was offered.
+    /// Its index among all fragments.
     pub(crate) offered: usize,
     /// The rendered line, without a line break.
     pub(crate) line: Arc<str>,
     /// Tokens of the line with its number and its line break.
     pub(crate) tokens: TokenCount,
-    /// The same before it was rounded, where lines can be counted apart.
+    /// The same before rounding, if lines can be counted separately.
     pub(crate) parts: Option<TokenParts>,
 }
 
-/// What is compared to find near duplicates.
+/// Features for near-duplicate detection.
 #[derive(Debug)]
 pub(crate) struct Gist {
     /// Hashes of word pairs, ascending.
     pub(crate) shingles: Vec<u64>,
-    /// One bit a shingle, to tell most pairs of texts apart without looking at their shingles.
+    /// Bloom bits of the shingles, which distinguish most texts without a comparison of shingles.
     pub(crate) bits: [u64; 4],
-    /// Hash of the words in their order: texts that differ in one, or in the order, never say the same.
+    /// Hash of the words in order: texts with a different word, or another order, are never duplicates.
     words: u64,
 }
 
@@ -65,21 +65,21 @@ impl Gist {
         Self { shingles, bits, words: words.finish() }
     }
 
-    /// Returns the first word pairs, of which any text that says the same shares at least one with the first of its own.
+    /// Returns the leading word pairs; any near-duplicate shares at least one of them with its own leading pairs.
     ///
-    /// Two sets with a Jaccard index of t share t of the larger one, so that they cannot differ in all of the first
-    /// n − ⌈t·n⌉ + 1 of either, if both are in the same order.
+    /// Two sets with a Jaccard index of t share t of the larger one, so they cannot differ in all of the first n − ⌈t·n⌉ +
+    /// 1 of either, if both are in the same order.
     pub(crate) fn telling(&self, threshold: f32) -> &[u64] {
         let count = self.shingles.len();
-        // What rounding may take from the index must not leave out one.
+        // Rounding must not drop a needed pair.
         let shared = (f64::from(threshold) * count as f64 - 1e-3).ceil().max(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
         let first = (count + 1).saturating_sub(shared as usize).min(count);
         self.shingles.get(..first).unwrap_or_default()
     }
 
-    /// Whether the two say the same: a Jaccard index of at least `threshold`, and the same words in the same order. One word may turn
-    /// a sentence round, whichever language it is in, and so may the order.
+    /// Whether two texts are near-duplicates: a Jaccard index of at least `threshold`, and the same words in the same
+    /// order. A single word can invert a sentence in any language, and so can the order.
     pub(crate) fn is_near(&self, other: &Self, threshold: f32) -> bool {
         let (here, there) = (self.shingles.len() as f32, other.shingles.len() as f32);
         if here.min(there) < threshold * here.max(there) || self.shingles.is_empty() {
@@ -95,15 +95,15 @@ impl Gist {
 }
 
 impl Candidate {
-    /// Joins a fragment with its line.
+    /// Combines a fragment with its line.
     pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize, block: BlockKind) -> Self {
         let Line { rendered, tokens, parts, .. } = &*written;
         let (line, tokens, parts) = (Arc::clone(rendered), *tokens, *parts);
         Self { fragment, written, block, offered, line, tokens, parts }
     }
 
-    /// Cuts the line to at most `room` tokens, at the end of a sentence if half of the text remains, else on a character;
-    /// `false` when fewer than `least` tokens of text would remain, and then nothing changes.
+    /// Truncates the line to at most `room` tokens, at a sentence end if half of the text remains, else at a character;
+    /// returns `false` if fewer than `least` tokens of text would remain, and then changes nothing.
     pub(crate) fn shorten(
         &mut self,
         room: u32,
@@ -127,39 +127,39 @@ impl Candidate {
         false
     }
 
-    /// Whether it stands in the part for evidence of others.
+    /// Whether it belongs to the external lines.
     pub(crate) fn is_external(&self) -> bool {
         self.fragment.label.level == Level::External
     }
 
-    /// Whether it comes from another space than the one that was asked.
+    /// Whether it comes from another space than the requested one.
     pub(crate) fn is_secondary(&self) -> bool {
         is_secondary(&self.fragment)
     }
 
-    /// Whether it is what the user said of how he wants things, chosen for this question.
+    /// Whether it is a stated preference of the user, selected for this question.
     pub(crate) fn is_stated(&self) -> bool {
         is_stated(&self.fragment)
     }
 
-    /// Whether it is a step of how something went over time.
+    /// Whether it is a step of a timeline.
     pub(crate) fn is_step(&self) -> bool {
         is_step(&self.fragment)
     }
 
-    /// Whether it answers the question: what recall found, or what the graph knows.
+    /// Whether it answers the question: a recall hit, or a graph fact.
     pub(crate) fn answers(&self) -> bool {
         !self.is_short() && (self.fragment.section == Section::Recall || self.is_known())
     }
 
-    /// Whether it is what the graph knows of those whom the question names.
+    /// Whether it is a graph fact about an entity in the question.
     pub(crate) fn is_known(&self) -> bool {
         let of_graph = matches!(self.fragment.section, Section::Entity | Section::Topics);
         of_graph && self.fragment.because == Because::Query
     }
 
-    /// The group of its block that it stands in: steps, what answers, wishes, what is known beside, and
-    /// under a heading of its own what was learnt.
+    /// Its group within the block: timeline steps, answers, preferences, general facts, and insights under their own
+    /// heading.
     pub(crate) fn group(&self, format: Format) -> usize {
         let is_learnt =
             format.is_headed() && matches!(self.fragment.section, Section::Insights | Section::Learnings);
@@ -172,37 +172,37 @@ impl Candidate {
         }
     }
 
-    /// Whether it has a share of its own among what is found, and no place in what flows on before that.
+    /// Whether it is filled from a share of its own before the general fill.
     pub(crate) fn is_short(&self) -> bool {
         self.is_stated() || self.is_step()
     }
 
-    /// Whether it is a learning, and not an event.
+    /// Whether it is a learning, not an event.
     pub(crate) fn is_learning(&self) -> bool {
         matches!(self.fragment.record, RecordRef::Learning(_))
     }
 }
 
-/// Whether a fragment comes from another space than the one that was asked.
+/// Whether a fragment comes from another space than the requested one.
 pub(crate) fn is_secondary(fragment: &Fragment) -> bool {
     fragment.label.space.is_some()
 }
 
-/// Whether a fragment is what the user said of how he wants things, chosen for a question; such lines are many and short.
+/// Whether a fragment is a stated preference of the user, selected for a question; such lines are many and short.
 pub(crate) fn is_stated(fragment: &Fragment) -> bool {
     fragment.section == Section::Recall
         && fragment.because == Because::ExplicitPreference
         && fragment.label.level == Level::User
 }
 
-/// Whether a fragment tells a step of how something went over time; such lines are many and short, and stand in their order.
+/// Whether a fragment is a step of a timeline; such lines are many and short, and keep their order.
 pub(crate) fn is_step(fragment: &Fragment) -> bool {
     fragment.section == Section::Recall
         && fragment.because == Because::Time
         && fragment.label.level > Level::External
 }
 
-/// The part of a context that a section stands in: beside a question, all of them stand in the one that changes with it.
+/// The block of a section: for a question, all sections are in the volatile block.
 pub(crate) fn block_of(section: Section, query: Option<&str>) -> BlockKind {
     match section {
         _ if query.is_some() => BlockKind::Volatile,
@@ -214,7 +214,7 @@ pub(crate) fn block_of(section: Section, query: Option<&str>) -> BlockKind {
     }
 }
 
-/// Counts a line with its number and its line break; also before it is rounded, where lines can be counted apart.
+/// Counts a line with its number and line break, also unrounded, if lines can be counted separately.
 pub(crate) fn cost(
     format: Format,
     line: &str,
@@ -225,7 +225,7 @@ pub(crate) fn cost(
     (parts.map_or_else(|| counter.count(&line), TokenParts::rounded_up), parts)
 }
 
-/// Cuts a text that is longer than a budget, at the end of a sentence if half of it remains, else on a character.
+/// Truncates a text that exceeds a budget, at a sentence end if half of it remains, else at a character.
 pub(crate) fn cut(mut text: String, budget: TokenCount, counter: &dyn TokenCounter) -> String {
     if text.len() <= budget.0 as usize {
         return text;

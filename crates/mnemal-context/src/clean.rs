@@ -1,10 +1,10 @@
-//! Takes out of a text what nobody can see.
+//! Removal of invisible characters.
 
-/// Returns the text without invisible characters, its line breaks as `\n`.
+/// Returns the text without invisible characters, with line breaks as `\n`.
 ///
 /// Removed are C0 and C1 controls except tab and line breaks, bidirectional controls, zero-width and tag characters, blank
-/// fillers, and variation selectors that do not follow an emoji. Joiners stay where the spelling asks for them: between letters of
-/// scripts that join, and between emoji.
+/// fillers, and variation selectors that do not follow an emoji. Joiners are kept where the spelling requires them: between
+/// letters of joining scripts, and between emoji.
 pub(crate) fn clean(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -37,8 +37,8 @@ pub(crate) fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Returns a name as it may stand in a label: letters, digits, spaces and `.`, `-`, `_`, `'`, `@`, `+`; `None` when none
-/// is left.
+/// Returns a name reduced to the characters of a label: letters, digits, spaces and `.`, `-`, `_`, `'`, `@`, `+`; `None` if
+/// none is left.
 pub(crate) fn clean_name(name: &str) -> Option<String> {
     let allowed = |character: &char| {
         character.is_alphanumeric() || matches!(character, ' ' | '.' | '-' | '_' | '\'' | '@' | '+' | '/')
@@ -67,7 +67,7 @@ fn joins((before, behind): (char, char)) -> bool {
     (is_joined(before) && is_letter) || (ends_emoji && is_emoji(behind))
 }
 
-/// Whether a presentation selector means something behind this character: emoji, symbols with an emoji form, keycaps.
+/// Whether a variation selector is meaningful after this character: emoji, symbols with an emoji form, keycaps.
 fn takes_a_selector(character: char) -> bool {
     matches!(character,
         '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'

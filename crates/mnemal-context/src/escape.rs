@@ -1,19 +1,20 @@
-//! Writes text so that it can end neither its string, its line nor its block, and starts nothing that a model obeys.
+//! Escaping: text cannot end its string, its line or its block, and cannot imitate instructions to a model.
 //!
-//! Nothing is lost: what could be read as a delimiter becomes an escape of the syntax around it, and decodes to itself.
+//! It is lossless: anything that could be read as a delimiter becomes an escape of the surrounding syntax, which decodes to
+//! the original.
 
 use std::fmt::Write as _;
 
-/// Words that name a role before a colon at the start of a line.
+/// Role names that occur before a colon at the start of a line.
 const ROLES: [&str; 7] = ["system", "assistant", "user", "human", "tool", "developer", "function"];
-/// Keys of JSON objects that hosts take for a call of a tool.
+/// Keys of JSON objects that hosts interpret as tool calls.
 const CALL_KEYS: [&str; 8] =
     ["tool", "tool_call", "tool_calls", "tool_use", "tool_name", "function", "function_call", "arguments"];
-/// Bracketed marks of chat templates.
+/// Bracketed markers of chat templates.
 const MARKS: [&str; 4] = ["[inst]", "[/inst]", "[system]", "[/system]"];
-/// The words of our own fence, on both sides of the hyphen that is escaped.
+/// The marker name of our own fence, on both sides of the hyphen that is escaped.
 const FENCE: (&str, &str) = ("mnemal", "-context");
-/// Longest part of a line before a colon that is looked at.
+/// Most characters of a line before a colon that are checked.
 const LONGEST_TAG: usize = 32;
 
 /// Returns cleaned text as a JSON string with its quotes.
@@ -46,7 +47,7 @@ pub(crate) fn xml_text(text: &str) -> String {
     out
 }
 
-/// Pushes four or more hexadecimal digits; what is escaped lies in the basic plane, where JSON wants four.
+/// Pushes four or more hexadecimal digits; escaped characters are in the basic plane, where JSON needs four.
 fn push_hex(character: char, out: &mut String) {
     let _ = write!(out, "\\u{:04x}", u32::from(character));
 }
@@ -65,8 +66,8 @@ fn escape(text: &str, out: &mut String, write: impl Fn(char, bool, &mut String))
     }
 }
 
-/// Whether the character at `place` starts or completes something that a model or a host may obey; `line` is where its
-/// line starts.
+/// Whether the character at `place` starts or completes something that a model or a host may obey; `line` is the start of
+/// its line.
 fn is_obeyed(text: &str, line: usize, place: usize, character: char) -> bool {
     let rest = || text.get(place..).unwrap_or_default();
     let before = || text.get(line..place).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Texts that are no records, as a block that a model may read.
+//! Fenced block of arbitrary texts that are not records.
 
 use mnemal_core::marker::{self, NOTICE};
 use mnemal_core::{TokenCount, TokenCounter};
@@ -7,20 +7,20 @@ use crate::clean::clean;
 use crate::escape::json_string;
 use crate::quote::plain;
 
-/// A block of texts that are no records, such as entries of working memory.
+/// A fenced block of texts that are not records, such as entries of working memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fenced {
-    /// From the opening line to the line break behind the closing one; empty when no text fits.
+    /// From the opening line to the line break after the closing one; empty if no text fits.
     pub text: String,
-    /// The texts that it shows, as they stand there: cleaned, cut, and with what a model may obey written as an escape.
+    /// The shown texts as rendered: cleaned, truncated, and escaped.
     pub lines: Vec<String>,
-    /// How many texts it does not show, or not to their end.
+    /// How many texts are omitted or truncated.
     pub cut: usize,
 }
 
-/// Writes each text as one JSON string on a line of its own, as many as fit into the budget; one that does not fit alone is cut.
+/// Renders each text as one JSON string per line, as many as fit the budget; if the first does not fit, it is truncated.
 ///
-/// The nonce of the markers is taken out of the texts.
+/// The nonce of the markers is removed from the texts.
 pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn TokenCounter) -> Fenced {
     let cleaned: Vec<String> = texts.iter().map(|text| clean(text).replace(nonce, "")).collect();
     let render = |lines: &[String]| -> String {
@@ -33,7 +33,7 @@ pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn T
         count = if count > 1 { count / 2 } else { 0 };
         shown.truncate(count);
     }
-    // The half that fits is filled up, one by one.
+    // Extends the found prefix of texts one by one.
     while let Some(next) = cleaned.get(shown.len()) {
         shown.push(next.clone());
         if counter.count(&render(&shown)) > budget {
@@ -53,7 +53,7 @@ pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn T
     Fenced { text: render(&shown), lines, cut }
 }
 
-/// Returns the longest beginning that fits, found by halves, with a sign that it was cut; `None` when not one character does.
+/// Returns the longest prefix that fits, by binary search, with a truncation mark; `None` if not one character fits.
 fn shortened(text: &str, fits: &dyn Fn(&str) -> bool) -> Option<String> {
     let ends: Vec<usize> = text.char_indices().map(|(place, _)| place).skip(1).collect();
     let beginning = |count: usize| {

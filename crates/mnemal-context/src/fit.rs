@@ -1,4 +1,4 @@
-//! The hard limit: what was chosen is rendered, counted for real, and loses its least important lines until it fits.
+//! Trimming to the budget: renders the selected lines, counts them exactly, and drops the least important until they fit.
 
 use mnemal_core::{BlockKind, OmittedReason, Section, TokenCount, TokenParts};
 
@@ -7,13 +7,13 @@ use crate::block::{Bare, Block, Fence, FrontAlone};
 use crate::candidate::Candidate;
 use crate::pack::Packed;
 
-/// What fits, rendered.
+/// The rendered blocks within the budget.
 #[derive(Debug)]
 pub(crate) struct Fitted {
     pub(crate) blocks: Vec<Block>,
-    /// Places of the lines, in the order of rendering.
+    /// Indexes of the lines, in rendering order.
     pub(crate) lines: Vec<usize>,
-    /// Why the others were left out, by place.
+    /// The reasons of the omitted ones, by index.
     pub(crate) refused: Vec<(usize, OmittedReason)>,
 }
 
@@ -24,10 +24,10 @@ impl Fitted {
     }
 }
 
-/// Renders what was packed, within the budget by the real count of each block and of the whole text.
+/// Renders the packed lines within the budget, by the exact count of each block and of the whole text.
 ///
-/// A block that only tells the time is the first to go, one that tells inventories the last but what the host says of agent and
-/// user.
+/// A block that only holds the time is dropped first, and one with inventories last, except for the host's description of
+/// agent and user.
 pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, fence: &Fence<'_>) -> Fitted {
     let Packed { mut taken, mut refused } = packed;
     let (mut bare, mut front) = (fence.bare, fence.front_alone);
@@ -58,7 +58,7 @@ pub(crate) fn fit(candidates: &[Candidate], packed: Packed, budget: TokenCount, 
     Fitted { blocks: Vec::new(), lines: Vec::new(), refused }
 }
 
-/// Returns how many tokens are too many.
+/// Returns how many tokens exceed the budget.
 fn excess(blocks: &[Rendered], budget: TokenCount, fence: &Fence<'_>) -> u32 {
     let sum: TokenCount = blocks.iter().map(|(block, _)| block.tokens).sum();
     let apart: Option<TokenParts> = blocks.iter().map(|(_, parts)| *parts).sum();
@@ -72,7 +72,7 @@ fn excess(blocks: &[Rendered], budget: TokenCount, fence: &Fence<'_>) -> u32 {
     sum.max(whole).minus(budget).0
 }
 
-/// A block, with its tokens before they were rounded.
+/// A block with its unrounded token parts.
 type Rendered = (Block, Option<TokenParts>);
 
 fn render(
@@ -101,8 +101,9 @@ fn is_in(candidates: &[Candidate], place: usize, kind: BlockKind) -> bool {
     candidates.get(place).is_some_and(|candidate| candidate.block == kind)
 }
 
-/// Orders lines for rendering: by block, group and section; in the stable and the session block then by first appearance and id,
-/// in the volatile one best first, but what is recent, and how something went, oldest first; evidence of others at the end of its block.
+/// Sorts lines for rendering: by block, group and section; in the stable and the session block then by first appearance and
+/// id, in the volatile one best first, except recent turns and timeline steps, which are oldest first; external lines at
+/// the end of their block.
 fn in_order(candidates: &[Candidate], taken: &[usize], format: Format) -> Vec<usize> {
     let mut lines = taken.to_vec();
     lines.sort_by_key(|place| {
@@ -111,9 +112,9 @@ fn in_order(candidates: &[Candidate], taken: &[usize], format: Format) -> Vec<us
             let at = fragment.label.at;
             let (appeared, place) = match fragment.section {
                 _ if candidate.block != BlockKind::Volatile => (Some((at, Some(fragment.record))), *place),
-                // What was said just now is chosen newest first and reads oldest first.
+                // Recent turns are selected newest first and rendered oldest first.
                 Section::Recent => (None, usize::MAX - *place),
-                // Steps are offered in the order in which they were said, and chosen best first.
+                // Steps are offered chronologically and selected best first.
                 _ if candidate.is_step() => (Some((at, None)), candidate.offered),
                 _ => (None, *place),
             };

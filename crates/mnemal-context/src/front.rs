@@ -1,4 +1,4 @@
-//! The agent and the user in the words of the host, as the first lines of the stable block.
+//! Preamble: the host's description of agent and user, as the first lines of the stable block.
 
 use mnemal_core::{TokenCount, TokenCounter};
 
@@ -6,9 +6,9 @@ use crate::clean::clean;
 use crate::escape::json_string;
 use crate::inventory::Told;
 
-/// Writes each text as one string on a line of its own, as far as `room` goes; the one that does not fit whole is cut.
+/// Renders each text as one string per line, up to `room` tokens; the first one that does not fit is truncated.
 ///
-/// The nonce of the markers is taken out of the texts.
+/// The nonce of the markers is removed from the texts.
 pub(crate) fn front(texts: &[String], nonce: &str, counter: &dyn TokenCounter, room: TokenCount) -> Told {
     let mut told = Told::default();
     for text in texts {
@@ -22,7 +22,7 @@ pub(crate) fn front(texts: &[String], nonce: &str, counter: &dyn TokenCounter, r
     told
 }
 
-/// Returns the longest beginning of a text that fits, as a line; `None` when nothing of it does.
+/// Returns the longest prefix of a text that fits, as a line; `None` if nothing fits.
 fn line(text: &str, counter: &dyn TokenCounter, room: TokenCount) -> Option<(String, TokenCount)> {
     let written = |text: &str| {
         let line = format!("{}\n", json_string(text));
@@ -33,7 +33,7 @@ fn line(text: &str, counter: &dyn TokenCounter, room: TokenCount) -> Option<(Str
     if text.is_empty() || whole.1 <= room {
         return (!text.is_empty()).then_some(whole);
     }
-    // What stands around the words, and escapes in them, cost too: each try leaves out a quarter of what was left.
+    // Markup and escapes cost tokens too: each attempt removes a quarter of the remaining aim.
     let mut aim = room.0;
     while aim > 0 {
         let head = text.get(counter.prefix(text, TokenCount(aim))).unwrap_or_default().trim_end();

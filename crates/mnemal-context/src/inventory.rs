@@ -1,4 +1,4 @@
-//! Lines of the state about working memory: names and times, never values.
+//! Inventory lines of working memory: names and times, never values.
 
 use mnemal_core::{Inventory, TokenCount, TokenCounter};
 
@@ -7,7 +7,7 @@ use crate::clean::clean;
 use crate::escape::json_string;
 use crate::message::Message;
 
-/// The inventories as lines, each with its line break; empty when nothing stands there.
+/// The inventories as lines, each with its line break; empty if there are none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) text: String,
@@ -15,9 +15,9 @@ pub(crate) struct Told {
     pub(crate) lines: u32,
 }
 
-/// Writes one line for each inventory, in order, with as many entries as fit into `room` and the number of the others.
+/// Renders one line per inventory, in order, with as many entries as fit `room` and the number of the others.
 ///
-/// An entry that holds the nonce of the markers is left out.
+/// An entry that contains the nonce of the markers is omitted.
 pub(crate) fn told(
     inventories: &[Inventory],
     nonce: &str,
@@ -46,8 +46,8 @@ pub(crate) fn told(
     told
 }
 
-/// Returns the longest line that fits, if one entry does: that of all, or else one that is guessed by the length of that, or found by
-/// halves, because an entry always counts more than the number of the others.
+/// Returns the longest line that fits, if at least one entry does: with all entries, else a length estimated from that,
+/// else a binary search, because an entry always costs more than the number of omitted ones.
 fn line(
     heading: &str,
     items: &[String],
@@ -73,7 +73,7 @@ fn line(
     if whole.1 <= room {
         return Some(whole);
     }
-    // Entries are of about one length: the guess is mostly right, and the next one shows it.
+    // Entries have similar lengths: the estimate is mostly right, and the next one confirms it.
     let guess = over * room.0 as usize / whole.1.0.max(1) as usize;
     let mut guesses = [guess, guess + 1].into_iter();
     let mut best = None;

@@ -1,4 +1,4 @@
-//! One line of a context: who said it when, and what, as data.
+//! Line rendering: day, speaker and text of a record, as data.
 
 use mnemal_core::{Civil, Fragment, Level, Remark, Timestamp, Zone};
 
@@ -17,7 +17,7 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     let remark = label.remark.map(Remark::as_str);
     match format {
         Format::Markdown | Format::Cited | Format::Headed(_) => {
-            // Who speaks is said once: `user` is what a line without a name says.
+            // A line without a name means the user, so `user` is omitted.
             let speaker = speaker.filter(|speaker| !speaker.eq_ignore_ascii_case("user"));
             let speaker = speaker.or_else(|| (label.level == Level::Agent).then(|| level.to_owned()));
             let speaker = speaker.map(|speaker| format!(" {speaker}")).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(crate) fn line(format: Format, fragment: &Fragment, text: &str) -> String {
     }
 }
 
-/// Returns a line with its number before it, which the receipt resolves: the first line of a context has 1.
+/// Returns a line with its number, which the receipt resolves; the first line of a context is 1.
 pub(crate) fn numbered(format: Format, number: usize, line: &str) -> String {
     match format {
         Format::Markdown | Format::Cited | Format::Headed(_) => format!("- {number} {line}"),
@@ -58,7 +58,7 @@ pub(crate) fn numbered(format: Format, number: usize, line: &str) -> String {
     }
 }
 
-/// Returns the number before a line of a context in Markdown, which its receipt resolves: the first line has 1.
+/// Returns the line number of a Markdown context line, which its receipt resolves; the first line is 1.
 ///
 /// `None` for any other line.
 pub fn line_number(line: &str) -> Option<usize> {

@@ -1,39 +1,39 @@
-//! Words of a context of its own: one table, by language; English stands where a language has no word.
+//! Localized labels of a context: one table, by language, with English as the fallback.
 
 use mnemal_core::Shelf;
 
-/// A language that the table has words of.
+/// A supported label language.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wording {
-    /// English, which has all of them.
+    /// English, which is complete.
     #[default]
     English,
     /// Chinese, simplified.
     Chinese,
 }
 
-/// A key of the table.
+/// A key of the label table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// Stands over what is remembered.
+    /// Heading of memories.
     Memory,
-    /// Stands over what was learnt from it.
+    /// Heading of insights.
     Insights,
-    /// Stands over what the user said of how he wants things.
+    /// Heading of stated preferences.
     Stated,
-    /// Stands over the steps of how something went over time.
+    /// Heading of timeline steps.
     Course,
-    /// Stands where nothing answers what is asked.
+    /// Shown if nothing answers the question.
     NoMatch,
-    /// Stands before an inventory.
+    /// Prefix of an inventory.
     Inventory(Shelf),
-    /// Stands before the number of entries that did not fit.
+    /// Prefix of the number of omitted entries.
     More,
 }
 
 impl Message {
-    /// Returns the words; `{tool}` stands for the name of the tool that reads an entry.
+    /// Returns the label; `{tool}` is a placeholder for the name of the tool that reads an entry.
     pub(crate) fn words(self, language: Wording) -> &'static str {
         let own = match language {
             Wording::Chinese => self.chinese(),
@@ -56,7 +56,7 @@ impl Message {
         }
     }
 
-    /// Source: PB-37 for the heading.
+    /// Source: PB-37, the heading of PicoBot.
     fn chinese(self) -> Option<&'static str> {
         match self {
             Self::Memory => Some("## 记忆上下文"),

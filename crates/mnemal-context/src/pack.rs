@@ -1,7 +1,7 @@
-//! Chooses lines: each block fills the claims of its sections, then what is left flows on.
+//! Packing: fills each block with its sections' shares, then distributes the rest.
 //!
-//! The stable block is packed first and only from what does not depend on the question; recall comes last and takes all
-//! that nobody claimed.
+//! The stable block is packed first and only from candidates that do not depend on the question; recall comes last and
+//! takes all unclaimed tokens.
 
 use std::ops::Range;
 
@@ -14,27 +14,27 @@ use crate::candidate::{Candidate, block_of};
 use crate::message::Message;
 use crate::share::{LEAST, part};
 
-/// Sections that receive what nobody claimed, in order. Source: NB-70; the sections of the other blocks are left out,
-/// because their bytes must not depend on how much is recalled (NX-06.2). What is open stands before what was said last.
+/// Sections that receive unclaimed tokens, in order. Source: NB-70, recall first; the sections of the other blocks are left
+/// out, because their bytes must not depend on the recall hits. Open tasks come before recent turns.
 const FLOW: [Section; 3] = [Section::Recall, Section::State, Section::Recent];
 
-/// The same where something is asked that has words to look for.
+/// The same for a question with searchable words.
 const FOUND: [Section; 2] = [Section::Recall, Section::State];
 
-/// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
+/// Most of the remaining tokens that stated preferences may take, 0 to 1.
 ///
-/// Source: measured on the development half of `PrefEval` (ADR 56). Who offers them offers few where the question asks for something
-/// that was said, so that the share is taken only where they matter.
+/// Source: measured on the development half of `PrefEval` (ADR 56). Their source offers few of them for a question about
+/// the past, so the share is only filled where they matter.
 const STATED_SHARE: f32 = 0.8;
-/// Most of what is left for the question that the steps of how something went may take, 0 to 1.
+/// Most of the remaining tokens that timeline steps may take, 0 to 1.
 ///
 /// Source: ADR 56.
 const COURSE_SHARE: f32 = 0.75;
 
-/// Words with content that a question has at least: a greeting has one, and "where were we?" none. Source: own choice.
+/// Fewest content words of a question: a greeting has one, and "where were we?" none. Source: own choice.
 const ASKED_WORDS: usize = 2;
 
-/// Whether the last conversation is told: where nothing is asked, nothing that can be looked for, or where it is asked for by name.
+/// Whether recent turns are included: without a question, for one without searchable words, or on explicit request.
 pub(crate) fn tells_recent(request: &ContextRequest) -> bool {
     let is_question =
         |query: &str| content_words(query) >= ASKED_WORDS || query.trim_end().ends_with(['?', '？']);
@@ -42,24 +42,24 @@ pub(crate) fn tells_recent(request: &ContextRequest) -> bool {
     request.asks_for(Section::Recent) || !request.query.as_deref().is_some_and(asks)
 }
 
-/// Whether a line counts among the few that a host wants.
+/// Whether a line counts toward the host's line limit.
 fn changes_with_question(candidate: &Candidate) -> bool {
     block_of(candidate.fragment.section, None) == BlockKind::Volatile
 }
 
-/// Most of what is left for the question that facts may take before anything that was found, 0 to 1. Source: own choice.
+/// Most of the remaining tokens that facts may take before recall hits, 0 to 1. Source: own choice.
 const KNOWN_SHARE: f32 = 0.3;
 
-/// What was chosen.
+/// The selected lines.
 #[derive(Debug)]
 pub(crate) struct Packed {
-    /// Places of the lines, the most important first: the last one goes first when the whole is too large.
+    /// Indexes of the lines, most important first: the last one is dropped first if the total is too large.
     pub(crate) taken: Vec<usize>,
-    /// Why the others were left out, by place.
+    /// The reasons of the omitted ones, by index.
     pub(crate) refused: Vec<(usize, OmittedReason)>,
 }
 
-/// Chooses lines among candidates, which are ordered by section and best first within.
+/// Selects lines among candidates, which are ordered by section and best first within a section.
 pub(crate) struct Packer<'a> {
     candidates: &'a mut [Candidate],
     rivals: &'a [Option<usize>],
@@ -73,9 +73,9 @@ pub(crate) struct Packer<'a> {
     secondary_left: u32,
     external_cost: u32,
     fence_costs: [(BlockKind, u32); 3],
-    /// Whether something is asked, so that all sections stand in one block.
+    /// The question, if any; then all sections are in one block.
     query: Option<&'a str>,
-    /// The sections that receive what nobody claimed.
+    /// The sections that receive unclaimed tokens. The selection so far, indexed for checks of further candidates.
     flow: &'static [Section],
     taken: Taken,
 }
@@ -83,15 +83,15 @@ pub(crate) struct Packer<'a> {
 /// Places that were taken, with what is asked of them for every other candidate.
 #[derive(Debug)]
 struct Taken {
-    /// In the order in which they were taken.
+    /// In selection order.
     places: Vec<usize>,
-    /// By place, whether it was.
+    /// Whether each candidate is selected, by index.
     is: Vec<bool>,
-    /// By the place of a winner, how many that say the same were: it, and those of which it is the rival.
+    /// By index of a winner, how many of its duplicate group are selected.
     same: Vec<usize>,
-    /// Blocks that have a line.
+    /// Blocks with at least one line.
     blocks: Vec<BlockKind>,
-    /// Blocks that have evidence of others.
+    /// Blocks with at least one external line.
     external: Vec<BlockKind>,
 }
 
@@ -123,11 +123,11 @@ impl Taken {
     }
 }
 
-/// May a candidate be taken that is weaker than another one that says the same?
+/// Whether the weaker of two near-duplicates may be selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rivals {
     Wait,
-    /// Yes, if none that says the same became a line.
+    /// Yes, if none of its duplicate group is selected.
     MayStepIn,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Packer<'a> {
         let budget = budget.0;
         let taken = Taken::new(candidates.len());
         let mut left = budget;
-        // A block that stands in any case is paid for at once.
+        // The fence of an unconditional block is paid up front.
         for (kind, cost) in &mut fence_costs {
             let is_front = *kind == fence.front_block && fence.front_alone == FrontAlone::Yes;
             if is_front || fence.bare == Bare::Always(*kind) {
@@ -172,8 +172,8 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Keeps to the most lines that a host wants of what changes with the question; where something is asked, what nobody claimed
-    /// is for what was found, and not for the last conversation.
+    /// Applies the host's limit on question-dependent lines; for a question, unclaimed tokens go to recall and not to
+    /// recent turns.
     pub(crate) fn suited(mut self, request: &'a ContextRequest) -> Self {
         self.lines_left = request.lines.unwrap_or(usize::MAX);
         self.query = request.query.as_deref();
@@ -222,7 +222,7 @@ impl<'a> Packer<'a> {
         block_of(section, self.query)
     }
 
-    /// Takes what fits, best first, within what the section claims and what the block may use.
+    /// Selects candidates that fit, best first, within the section's share and the block's room.
     fn fill(&mut self, section: Section, claim: Option<u32>, room: &mut u32, rivals: Rivals) {
         let mut claim = claim.unwrap_or(u32::MAX);
         for place in self.places(section) {
@@ -233,7 +233,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Takes what the graph knows of those whom the question names, within its share of what is left.
+    /// Selects graph facts about entities in the question, within their share of the rest.
     fn fill_known(&mut self) {
         let mut room = part(self.left, KNOWN_SHARE);
         for section in [Section::Entity, Section::Topics] {
@@ -246,7 +246,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Takes lines of one kind, best first, within their share of what is left.
+    /// Selects lines of one kind, best first, within their share of the rest.
     fn fill_short(&mut self, heading: Message, share: f32, is_of: fn(&Candidate) -> bool) {
         let cost = self.fence.cost_over(heading).0;
         let mut room = part(self.left, share).saturating_sub(cost);
@@ -262,13 +262,13 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Takes what fits of the rest, the weaker of two that say the same only if the stronger does not fit.
+    /// Selects further candidates that fit; the weaker of two near-duplicates only if the stronger does not fit.
     fn flow(&mut self, section: Section, room: &mut u32) {
         self.fill(section, None, room, Rivals::Wait);
         self.fill(section, None, room, Rivals::MayStepIn);
     }
 
-    /// Takes the best candidate of a section, shortened if it must be, so that it is never lost for its length.
+    /// Selects the best candidate of a section, truncated if needed, so that it is never dropped for its length.
     fn save_best(&mut self, section: Section, room: &mut u32) {
         let is_best = |place: &usize| {
             let is_short = self.candidates.get(*place).is_some_and(Candidate::is_short);
@@ -296,7 +296,7 @@ impl<'a> Packer<'a> {
     fn take(&mut self, place: usize, room: &mut u32) -> bool {
         let (fence, apart) = self.around(place);
         let Some(candidate) = self.candidates.get(place) else { return false };
-        // The fence of a block is nobody's share: what stands first in it may be of others.
+        // A block's fence is not part of a share: its first line may be external.
         let own = candidate.tokens.0.saturating_add(apart);
         let cost = own.saturating_add(fence);
         let (is_external, is_secondary) = (candidate.is_external(), candidate.is_secondary());
@@ -324,7 +324,8 @@ impl<'a> Packer<'a> {
         true
     }
 
-    /// Returns what a line needs around it unless it is there already: the fence of its block, and what marks evidence of others.
+    /// Returns the cost of markup that a line needs and that is not present yet: its block's fence, and the external
+    /// marker.
     fn around(&self, place: usize) -> (u32, u32) {
         let Some(candidate) = self.candidates.get(place) else { return (0, 0) };
         let block = candidate.block;
@@ -337,7 +338,7 @@ impl<'a> Packer<'a> {
         self.fence_costs.iter().find(|(kind, _)| *kind == block).map_or(0, |(_, cost)| *cost)
     }
 
-    /// Returns the places of a section's candidates, which stand together.
+    /// Returns the contiguous index range of a section's candidates.
     fn places(&self, section: Section) -> Range<usize> {
         let first = self.candidates.partition_point(|candidate| candidate.fragment.section < section);
         let behind = self.candidates.partition_point(|candidate| candidate.fragment.section <= section);
@@ -350,7 +351,7 @@ impl<'a> Packer<'a> {
         !waits && !self.taken.has(place) && !self.is_said(place)
     }
 
-    /// Whether another line that says the same was taken.
+    /// Whether another line of its duplicate group is selected.
     fn is_said(&self, place: usize) -> bool {
         let winner = self.rival(place).unwrap_or(place);
         let same = self.taken.same.get(winner).copied().unwrap_or_default();

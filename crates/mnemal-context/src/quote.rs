@@ -1,33 +1,33 @@
-//! Quotations of a rendered context, read back from its own lines: for answers that carry the texts beside the block.
+//! Quotes of a rendered context, parsed from its lines: for answers that carry the texts next to the block.
 
 use mnemal_core::RecordRef;
 
 use crate::Context;
 use crate::line::line_number;
 
-/// A line of a context in Markdown, read back.
+/// A parsed line of a Markdown context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its number, from 1.
     pub number: usize,
     /// The day, `2026-05-04`.
     pub day: String,
-    /// Who said it, with its notes in brackets; empty for the user without a name.
+    /// The speaker, with its notes in brackets; empty for the unnamed user.
     pub label: String,
-    /// The text, as [`Context::quotes`] gives it.
+    /// The text, as returned by [`Context::quotes`].
     pub text: String,
 }
 
 impl Context {
-    /// Returns the lines of a context in Markdown, in their order; none for the other formats.
+    /// Returns the lines of a Markdown context, in order; empty for the other formats.
     pub fn lines(&self) -> Vec<Line> {
         self.text.lines().filter_map(read).collect()
     }
 
-    /// Returns the texts of a context in Markdown, in the order of its lines; none for the other formats.
+    /// Returns the texts of a Markdown context, in line order; empty for the other formats.
     ///
-    /// Each is as it stands there: cleaned, cut, and with what a model may obey still written as an escape. Only the quotes
-    /// and line breaks that the line's own syntax wants are undone.
+    /// Each text is as rendered: cleaned, truncated, and with the escapes against model instructions. Only escapes of
+    /// quotes and line breaks that the line syntax requires are decoded.
     pub fn quotes(&self) -> Vec<(RecordRef, String)> {
         self.lines().into_iter().filter_map(|line| Some((self.record(line.number)?, line.text))).collect()
     }
@@ -38,7 +38,7 @@ impl Context {
     }
 }
 
-/// Reads `- 7 date label "text"`.
+/// Parses `- 7 date label "text"`.
 fn read(line: &str) -> Option<Line> {
     let number = line_number(line)?;
     let (head, text) = line.split_once(" \"")?;
@@ -48,7 +48,7 @@ fn read(line: &str) -> Option<Line> {
     Some(Line { number, day, label, text: plain(text.strip_suffix('"')?) })
 }
 
-/// Undoes the escapes of quotes, backslashes, line breaks and tabs, and no others.
+/// Decodes the escapes of quotes, backslashes, line breaks and tabs, and no others.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! Candidates that say the same, and the one of them that wins.
+//! Deduplication of candidates: groups near-duplicates and picks the winner of each.
 
 use std::cmp::Reverse;
 use std::iter::successors;
@@ -8,11 +8,11 @@ use mnemal_core::{EventId, RecordRef, Span};
 
 use crate::candidate::{Candidate, Gist};
 
-/// For each candidate the stronger one that says the same; a winner has none, and every rival named here is a winner.
+/// For each candidate its winner, the stronger near-duplicate; a winner has none, and every rival listed here is a winner.
 ///
-/// The earlier block wins, so that the stable block does not depend on what is recalled; then higher trust; then a note
-/// over an event of which all words are one of its sources; then what is of the space that was asked; then the order of the
-/// candidates. A fact wins over an event of which all words are its only source.
+/// The earlier block wins, so that the stable block does not depend on recall; then higher trust; then a note over an event
+/// that is its source in full; then the requested space; then the order of the candidates. A fact wins over an event whose
+/// words are its only source.
 pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_cached_key(|place| {
@@ -41,12 +41,12 @@ struct Winners<'a> {
     candidates: &'a [Candidate],
     threshold: f32,
     places: Vec<usize>,
-    /// By a word pair the last of `pairs` that has it; a near one shares at least one with the first of a winner.
+    /// Index into `pairs` of the last entry for each word pair; near-duplicates share at least one leading pair.
     by_pair: HashMap<u64, usize>,
-    /// First word pairs of winners: the number of each in `places`, and the last one before it that has the same pair.
+    /// Leading word pairs of winners: the winner's index in `places`, and the previous entry with the same pair.
     pairs: Vec<(usize, Option<usize>)>,
     by_hash: HashMap<[u8; 16], usize>,
-    /// What was made from an event: the words of it that are a source, and the place of what rests on them.
+    /// Records derived from an event: the source span in it, and the record's index.
     derived: HashMap<EventId, Vec<(Span, usize)>>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Winners<'a> {
             .or_else(|| self.near(&candidate.written.gist))
     }
 
-    /// Returns the first winner that says nearly the same.
+    /// Returns the first winner that is a near-duplicate.
     fn near(&self, gist: &Gist) -> Option<usize> {
         let pair = |place: usize| self.pairs.get(place);
         let last = gist.telling(self.threshold).iter().filter_map(|pair| self.by_pair.get(pair));
@@ -88,7 +88,7 @@ impl<'a> Winners<'a> {
         numbers.into_iter().filter_map(|number| self.places.get(number).copied()).find(is_near)
     }
 
-    /// Returns what all words of an event became. What stands outside of its source are signs, not words.
+    /// Returns the record that covers all words of an event. Only punctuation may lie outside of its source span.
     fn whole_of(&self, event: EventId, text: &str) -> Option<usize> {
         let is_all = |Span { start, end }: Span| {
             let around = [text.get(..start as usize), text.get(end as usize..)];

@@ -1,65 +1,65 @@
-//! The shape of a context: shares of the sections, limits, format; and the hash that tells two shapes apart.
+//! Context settings: section shares, limits, format, and the settings hash.
 
 use mnemal_core::{ContextRequest, Section, TokenCount, Zone};
 
 use crate::Wording;
 
-/// The budget that the shares are cut for, in tokens. Source: NB-58, `context.budget_tokens`.
+/// The budget to which the shares refer, in tokens. Source: NB-58, the default budget of 4,000 tokens.
 const BUDGET: TokenCount = TokenCount(4_000);
-/// Share of identity, in tokens of [`BUDGET`]. Source: NB-60.
+/// Share of identity, in tokens of [`BUDGET`]. Source: NB-60, for agent, user and pinned records.
 const IDENTITY_SHARE: u32 = 200;
-/// Share of preferences, in tokens of [`BUDGET`]. Source: NB-61.
+/// Share of preferences, in tokens of [`BUDGET`]. Source: NB-61, in every context.
 const PREFERENCES_SHARE: u32 = 300;
-/// Share of knowledge, in tokens of [`BUDGET`]. Source: NB-62.
+/// Share of knowledge, in tokens of [`BUDGET`]. Source: NB-62, in every context.
 const KNOWLEDGE_SHARE: u32 = 500;
-/// Share of insights, where they are asked for, in tokens of [`BUDGET`]. Source: own default, as for learnings.
+/// Share of insights, if requested, in tokens of [`BUDGET`]. Source: own default, as for learnings.
 const INSIGHTS_SHARE: u32 = 200;
-/// Share of the channel, in tokens of [`BUDGET`]. Source: NB-63.
+/// Share of the channel, in tokens of [`BUDGET`]. Source: NB-63, where the channel is known.
 const CHANNEL_SHARE: u32 = 300;
-/// Share of entities, in tokens of [`BUDGET`]. Source: NB-64.
+/// Share of entities, in tokens of [`BUDGET`]. Source: NB-64, where the question names one.
 const ENTITY_SHARE: u32 = 400;
-/// Share of topics, in tokens of [`BUDGET`]. Source: NB-65.
+/// Share of topics, in tokens of [`BUDGET`]. Source: NB-65, where current topics are known.
 const TOPICS_SHARE: u32 = 400;
-/// Share of recent events, in tokens of [`BUDGET`]. Source: NB-66.
+/// Share of recent events, in tokens of [`BUDGET`]. Source: NB-66, across channels.
 const RECENT_SHARE: u32 = 400;
-/// Share of learnings, in tokens of [`BUDGET`]. Source: NB-67.
+/// Share of learnings, in tokens of [`BUDGET`]. Source: NB-67, for a tool.
 const LEARNINGS_SHARE: u32 = 200;
-/// Share of the state, in tokens of [`BUDGET`]. Source: NB-68.
+/// Share of the state, in tokens of [`BUDGET`]. Source: NB-68, time, working memory and open tasks.
 const STATE_SHARE: u32 = 150;
-/// Longest text of one line, in tokens. Source: RELIABILITY 6, an item is cut at 500 tokens.
+/// Longest text of one line, in tokens. Source: own default; one long record must not fill a section.
 const ITEM_TOKENS: TokenCount = TokenCount(500);
-/// Most of the budget that lines of level external may take, 0 to 1. Source: SURFACES 4.2, `context.low_trust_share`.
+/// Most of the budget for lines of level external, 0 to 1. Source: own default of `context.low_trust_share`.
 const LOW_TRUST_SHARE: f32 = 0.25;
-/// Most of the budget that lines of other spaces may take, 0 to 1. Source: SURFACES 4.2, `context.secondary_share`.
+/// Most of the budget for lines of other spaces, 0 to 1. Source: own default of `context.secondary_share`.
 const SECONDARY_SHARE: f32 = 0.25;
-/// Jaccard index of word pairs from which two lines say the same. Source: own default; one changed word keeps two lines
-/// of up to 38 words apart.
+/// Jaccard index of word pairs from which two lines are near-duplicates. Source: own default; one changed word
+/// distinguishes lines of up to 38 words.
 const NEAR_DUPLICATE: f32 = 0.9;
-/// Whether what the user prefers stands in every context. Source: NB-61, `context.always_include_preferences`.
+/// Whether preferences are in every context. Source: NB-61, the default of `context.always_include_preferences`.
 const ALWAYS_PREFERENCES: bool = true;
-/// What reads an entry of working memory. Source: SURFACES 6.4.
+/// The tool that reads an entry of working memory. Source: its name in the MCP server.
 const SCRATCH_TOOL: &str = "working_get";
 
-/// How the lines of a block are written. Every format stands inside the same marker.
+/// Line format of a block. All formats use the same markers.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// One numbered line a record, the text as a JSON string.
+    /// One numbered line per record, the text as a JSON string.
     #[default]
     Markdown,
-    /// As Markdown, with the id of each record, for an agent that acts on what it found.
+    /// As Markdown, with the id of each record, for an agent that acts on the results.
     Cited,
-    /// One element a line, the text escaped.
+    /// One element per line, the text escaped.
     Xml,
-    /// One JSON object a block.
+    /// One JSON object per block.
     Json,
-    /// As Markdown, with a heading over what is remembered and one over what was learnt from it. Markdown has both, in English,
-    /// where insights are asked for by name.
+    /// As Markdown, with separate headings for memories and insights. Markdown has both, in English, if insights are
+    /// requested explicitly.
     Headed(Wording),
 }
 
 impl Format {
-    /// Whether what was learnt stands under a heading of its own.
+    /// Whether insights have their own heading.
     pub(crate) fn is_headed(self) -> bool {
         matches!(self, Self::Headed(_))
     }
@@ -74,7 +74,8 @@ impl Format {
         Self::Headed(Wording::Chinese),
     ];
 
-    /// Returns the format with headings, where insights are asked for by name and lines are Markdown (GB-40).
+    /// Returns the format with headings, for explicitly requested insights in Markdown (GB-40, the layout of a memory
+    /// context).
     pub(crate) fn headed(self, request: &ContextRequest) -> Self {
         match self {
             Self::Markdown if request.asks_for(Section::Insights) => Self::Headed(Wording::English),
@@ -82,7 +83,7 @@ impl Format {
         }
     }
 
-    /// The language of what a context says in words of its own.
+    /// The language of the labels.
     pub(crate) fn wording(self) -> Wording {
         match self {
             Self::Headed(wording) => wording,
@@ -102,36 +103,36 @@ impl Format {
         }
     }
 
-    /// Reads the name on the wire.
+    /// Parses the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 }
 
-/// Minimum shares of the sections, in tokens; recall has none, it receives what the others leave.
+/// Minimum shares of the sections, in tokens; recall has none and receives the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// The budget that the shares are cut for; a smaller or larger budget scales them.
+    /// The budget to which the shares refer; a smaller or larger budget scales them.
     pub of: TokenCount,
-    /// One share a section; a section that is not named has none.
+    /// One share per section; missing sections have none.
     pub tokens: Vec<(Section, TokenCount)>,
 }
 
 impl Shares {
-    /// Returns the share of a section of the whole [`of`](Self::of).
+    /// Returns the share of a section at a budget of [`of`](Self::of).
     pub fn get(&self, section: Section) -> TokenCount {
         let named = self.tokens.iter().find(|(named, _)| *named == section);
         named.map_or(TokenCount(0), |(_, tokens)| *tokens)
     }
 
-    /// Returns what the sections leave of [`of`](Self::of), for recall; insights stand only where they are asked for by name.
+    /// Returns the part of [`of`](Self::of) without a share, for recall; insights count only if requested explicitly.
     pub fn unclaimed(&self) -> TokenCount {
         let always = Section::ALL.into_iter().filter(|section| *section != Section::Insights);
         self.of.minus(always.map(|section| self.get(section)).sum())
     }
 }
 
-/// The shares of the settings file, which leave 1,150 of 4,000 tokens to recall.
+/// The default shares, which leave 1,150 of 4,000 tokens to recall.
 impl Default for Shares {
     fn default() -> Self {
         let tokens = [
@@ -150,28 +151,28 @@ impl Default for Shares {
     }
 }
 
-/// What shapes a context.
+/// Settings of a context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextSettings {
     /// Minimum shares of the sections.
     pub shares: Shares,
-    /// How lines are written.
+    /// Line format.
     pub format: Format,
     /// Longest text of one line.
     pub item_tokens: TokenCount,
-    /// Most of the budget that lines of level external may take, 0 to 1.
+    /// Most of the budget for lines of level external, 0 to 1.
     pub low_trust_share: f32,
-    /// Most of the budget that lines of other spaces may take together, 0 to 1.
+    /// Most of the budget for lines of all other spaces together, 0 to 1.
     pub secondary_share: f32,
-    /// Jaccard index of word pairs from which two lines say the same, 0 to 1.
+    /// Jaccard index of word pairs from which two lines are near-duplicates, 0 to 1.
     pub near_duplicate: f32,
-    /// Whether what the user prefers stands in every context, and not only where its section is asked for by name.
+    /// Whether preferences are in every context, and not only if their section is requested explicitly.
     pub always_include_preferences: bool,
-    /// Zone of the clock line.
+    /// Time zone of the clock line.
     pub zone: Zone,
-    /// Name of the tool that reads an entry of working memory, as the host calls it.
+    /// Name of the tool that reads an entry of working memory, in the host.
     pub scratch_tool: String,
-    /// Who the agent and the user are, as the host says: texts that stand first in section identity, as far as its share goes.
+    /// The host's description of agent and user: the first texts of section identity, within its share.
     pub identity: Vec<String>,
 }
 
@@ -193,7 +194,7 @@ impl Default for ContextSettings {
 }
 
 impl ContextSettings {
-    /// Returns the first 16 bytes of BLAKE3 over everything that shapes a context.
+    /// Returns the first 16 bytes of BLAKE3 over all settings that affect a context.
     pub fn hash(&self) -> [u8; 16] {
         let mut hash = blake3::Hasher::new();
         hash.update(self.format.as_str().as_bytes());
@@ -217,7 +218,7 @@ impl ContextSettings {
     }
 }
 
-/// Returns the first 16 bytes of BLAKE3 of a record's text, as receipts and the delta keep it.
+/// Returns the first 16 bytes of BLAKE3 of a record's text, as stored in receipts and used for the delta.
 pub fn content_hash(text: &str) -> [u8; 16] {
     short(blake3::Hasher::new().update(text.as_bytes()))
 }

@@ -1,12 +1,12 @@
-//! Shares of a budget that sections may claim.
+//! Budget shares of sections.
 
 use mnemal_core::{Section, TokenCount};
 
 use crate::Shares;
 
-/// Smallest share that is worth a claim, in tokens. Source: NB-72.
+/// Smallest useful share, in tokens. Source: NB-72, a smaller share is dropped.
 pub(crate) const LEAST: u32 = 24;
-/// The order in which sections lose their claim when the budget is small. Source: NB-72.
+/// The order in which sections lose their share in a small budget. Source: NB-72, the order of a small budget.
 const DROPPED: [Section; 10] = [
     Section::Insights,
     Section::Learnings,
@@ -20,17 +20,17 @@ const DROPPED: [Section; 10] = [
     Section::Preferences,
 ];
 
-/// Most of a budget that is kept for recall before anything is claimed, 0 to 1.
+/// Most of a budget that is reserved for recall before the shares, 0 to 1.
 ///
-/// Source: measured with `bench life` (ADR 178); three quarters hold less of what answers at 400 tokens, a share in proportion least
-/// (ADR 145).
+/// Source: measured with `bench life` (ADR 178); three quarters retain less of the evidence at 400 tokens, a proportional
+/// share the least (ADR 145).
 const RESERVED: f32 = 0.85;
 
-/// Returns what each of the sections in `offered` may claim of a budget.
+/// Returns the share of each section in `offered`.
 ///
-/// Shares grow with a budget above [`Shares::of`]. They shrink in proportion when they do not fit together with `reserve`, which is
-/// meant for recall, and so far that it is kept, or [most](RESERVED) of the budget; a share under 24 tokens is given up, and the others
-/// share it.
+/// Shares grow with a budget above [`Shares::of`]. They shrink in proportion if they exceed the budget together with
+/// `reserve`, the part for recall, which is at most [85 %](RESERVED) of the budget; a share under 24 tokens is dropped, and
+/// the others receive it.
 pub(crate) fn claims(
     shares: &Shares,
     budget: TokenCount,
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn at(budget: u32, reserve: u32) -> Vec<(Section, u32)> {
-        // Insights stand only where they are asked for by name.
+        // Insights are included only on explicit request.
         let offered: Vec<Section> =
             Section::ALL.into_iter().filter(|section| *section != Section::Insights).collect();
         let claims = claims(&Shares::default(), TokenCount(budget), &offered, TokenCount(reserve));
@@ -122,7 +122,7 @@ mod tests {
             let kept = budget - claimed(budget, 1_150);
             assert!(kept >= 1_150.min(budget * 17 / 20), "{budget}: {kept}");
         }
-        // All that is left is claimed, but for what rounding loses of nine shares.
+        // Everything left is claimed, except for the rounding of nine shares.
         for budget in [1_000, 2_000, 3_000] {
             let left = budget - 1_150.min(budget * 17 / 20);
             assert!(claimed(budget, 1_150) > left - 9, "{budget}");

@@ -1,4 +1,4 @@
-//! From fragments to candidates: what may not become a line is set apart with its reason.
+//! Fragment filter: turns fragments into candidates, and sets excluded ones apart with a reason.
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use mnemal_core::{
@@ -11,34 +11,34 @@ use crate::candidate::{Candidate, block_of, is_secondary, is_stated};
 use crate::pack::tells_recent;
 use crate::{ContextSettings, Written};
 
-/// Share of the best score that a recalled line needs where few lines are wanted.
+/// Share of the best score that a recall hit needs if few lines are wanted.
 ///
-/// Source: own choice; in the story of the command line's test `fortnight` answers and their repetitions stand above it.
+/// Source: own choice; in the command line's test `fortnight` answers and their repetitions score above it.
 const SHARE_OF_BEST: f32 = 0.7;
-/// Words with content that a recent turn needs where few lines are wanted: "you are welcome" says nothing of where a
-/// conversation stood. Source: own choice.
+/// Content words that a recent turn needs if few lines are wanted: "you are welcome" says nothing about the state of a
+/// conversation. Source: own choice.
 const RECENT_WORDS: usize = 3;
 
-/// Candidates, ordered by section and best first within, and what was set apart.
+/// Candidates, ordered by section and best first within a section, and the excluded fragments.
 #[derive(Debug, Default)]
 pub(crate) struct Sifted {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) omitted: Vec<Omitted>,
 }
 
-/// What decides whether a fragment may be shown.
+/// The filter that decides whether a fragment may be shown.
 pub(crate) struct Sieve<'a> {
     pub(crate) request: &'a ContextRequest,
     pub(crate) seen: &'a Seen,
     pub(crate) settings: &'a ContextSettings,
     pub(crate) counter: &'a dyn TokenCounter,
     pub(crate) nonce: &'a str,
-    /// Lines of earlier contexts.
+    /// The line cache.
     pub(crate) written: &'a Written,
 }
 
 impl Sieve<'_> {
-    /// Sifts fragments; each record comes out once.
+    /// Filters fragments; each record is returned once.
     pub(crate) fn sift(&self, fragments: Vec<Fragment>) -> Sifted {
         let seen: HashSet<[u8; 16]> = self.seen.items.iter().map(|item| item.content_hash).collect();
         let mut sifted = Sifted::default();
@@ -50,7 +50,7 @@ impl Sieve<'_> {
             Section::Recent => content_words(&one.text) < RECENT_WORDS || is_question(one),
             _ => false,
         };
-        // Fragments are large: their order is found before any of them is moved.
+        // Fragments are large: their order is computed before any is moved.
         let mut kept: Vec<(usize, (usize, &Fragment))> =
             once_each(&fragments).into_iter().enumerate().collect();
         kept.sort_by(|(_, (_, a)), (_, (_, b))| {
@@ -106,17 +106,17 @@ impl Sieve<'_> {
     }
 }
 
-/// Returns the score that a recalled line needs where few lines are wanted: there the surroundings of an answer are none.
+/// Returns the least score of a recall hit if few lines are wanted: there the text around an answer is not useful.
 ///
-/// The best counts also when the session was shown it, because what is weaker answers no better now; an earlier question
-/// does not.
+/// The best hit counts even if the session was shown it already, because a weaker one is still no better answer; an earlier
+/// question does not count.
 fn least_score(fragments: &[Fragment]) -> f32 {
     let answers =
         |one: &&Fragment| one.section == Section::Recall && one.withheld.is_none() && !is_question(one);
     fragments.iter().filter(answers).map(|one| one.score.get()).fold(0.0, f32::max) * SHARE_OF_BEST
 }
 
-/// Whether a turn is an earlier question, which is like the query and answers nothing.
+/// Whether a turn is an earlier question, which resembles the query and answers nothing.
 fn is_question(one: &Fragment) -> bool {
     matches!(one.record, RecordRef::Event(_)) && one.text.trim_end().ends_with(['?', '？'])
 }
@@ -126,16 +126,16 @@ pub(crate) fn omitted(fragment: &Fragment, reason: OmittedReason) -> Omitted {
     Omitted { record: fragment.record, section: fragment.section, reason, score: fragment.score.get() }
 }
 
-/// Whether a fragment stands where evidence of others must not stand: among what a person is and wants. What texts say that were
-/// read in is knowledge, in the part for evidence.
+/// Whether an external fragment is in a section that must not hold external text, such as identity and preferences. Text of
+/// ingested documents is knowledge, among the external lines.
 fn is_above_its_level(fragment: &Fragment) -> bool {
     let is_guarded =
         matches!(fragment.section, Section::Identity | Section::Preferences | Section::Learnings);
     is_guarded && fragment.label.level == Level::External
 }
 
-/// Keeps each record once, with its place: rather shown than withheld, rather in its own section than recalled, rather recalled
-/// than merely recent, rather the better score.
+/// Keeps each record once, by priority: shown over withheld, its own section over recall, recall over recent, then the
+/// better score.
 fn once_each(fragments: &[Fragment]) -> Vec<(usize, &Fragment)> {
     let rank = |fragment: &Fragment| {
         let section = match fragment.section {
@@ -145,8 +145,8 @@ fn once_each(fragments: &[Fragment]) -> Vec<(usize, &Fragment)> {
         };
         (fragment.withheld.is_some(), section)
     };
-    // A sentence about a record is not the record: what another producer made of it is another candidate.
-    // What the user wants is offered twice: always, and for the question, where it may be one of very many.
+    // A sentence about a record is a separate candidate, by producer. A preference is offered twice: always, and for the
+    // question, where it may be one of very many.
     let mut places: HashMap<(RecordRef, Option<&Producer>, bool), usize> =
         HashMap::with_capacity(fragments.len());
     let mut kept: Vec<(usize, &Fragment)> = Vec::with_capacity(fragments.len());

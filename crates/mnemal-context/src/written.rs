@@ -1,4 +1,4 @@
-//! Lines as they were written for earlier contexts, with what was computed of them.
+//! Line cache: rendered lines of earlier contexts with their features.
 
 use std::hash::BuildHasher as _;
 use std::mem;
@@ -13,59 +13,59 @@ use crate::clean::clean;
 use crate::line::line;
 use crate::{ContextSettings, content_hash};
 
-/// Lines that are kept before the older half goes. Source: own default, about two megabytes; a context is offered some hundred, and a
-/// thousand preferences are offered by turns.
+/// Most cached lines before the older half is dropped. Source: own default, about two megabytes; a context is offered some
+/// hundred, and a thousand preferences rotate.
 const MOST: usize = 4_096;
-/// Longest text of a line that is kept, in bytes. Source: own default; what is longer is rare, and cut anyway.
+/// Longest cached text, in bytes. Source: own default; longer ones are rare, and truncated anyway.
 const LONGEST: usize = 4_096;
-/// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
+/// Longest line of a stated preference selected for a question, in tokens of its text.
 ///
-/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories in which one is told.
+/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories that mention one.
 const STATED_TOKENS: TokenCount = TokenCount(48);
 
-/// Keeps lines that were written, so that what is offered to one context after the other is cleaned, counted and taken apart once.
+/// Caches rendered lines, so that fragments offered repeatedly are cleaned, counted and analyzed once.
 ///
-/// A line is found by all that it is written from, its text included: one that is kept is the line that would be written. It is
-/// memory of one process and bounded; [`clear`](Self::clear) empties it when something was forgotten.
+/// The key covers all inputs of a line, its text included, so a cached line equals a newly rendered one. The cache is per
+/// process and bounded; [`clear`](Self::clear) empties it after a forget.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// Keyed by chance, so that nobody can offer two texts of one key; that two of so many meet is as good as impossible.
+    /// Randomly keyed, so that nobody can craft two texts with one key; an accidental collision is practically impossible.
     keys: RandomState,
     kept: Mutex<Kept>,
 }
 
-/// What was used lately, and what was used before that.
+/// Recently used lines, and the older generation.
 #[derive(Debug, Default)]
 struct Kept {
     young: HashMap<u64, Arc<Line>>,
     old: HashMap<u64, Arc<Line>>,
 }
 
-/// One line as it is written whatever the conversation, and what is computed of it.
+/// A rendered line, independent of the session, with its features.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// Hash of the text as offered.
+    /// Hash of the original text.
     pub(crate) hash: [u8; 16],
-    /// Cleaned and cut.
+    /// Cleaned and truncated.
     pub(crate) text: String,
     /// Without a line break.
     pub(crate) rendered: Arc<str>,
     /// Tokens of the line with its line break.
     pub(crate) tokens: TokenCount,
-    /// The same before it was rounded, where lines can be counted apart.
+    /// The same before rounding, if lines can be counted separately.
     pub(crate) parts: Option<TokenParts>,
-    /// What is compared to find another line that says the same.
+    /// Features for near-duplicate detection.
     pub(crate) gist: Gist,
-    /// Whether nothing can be seen of it.
+    /// Whether it has no visible text.
     pub(crate) is_blank: bool,
-    /// Longest run of hexadecimal digits in the line or the text before it was cut.
+    /// Longest run of hexadecimal digits in the line or in the untruncated text.
     longest_hex: usize,
-    /// The text before it was cut, if it was.
+    /// The untruncated text, if it was truncated.
     whole: Option<String>,
 }
 
 impl Written {
-    /// Lets all lines go.
+    /// Drops all lines.
     pub fn clear(&self) {
         *self.kept() = Kept::default();
     }
@@ -124,7 +124,7 @@ impl Kept {
 }
 
 impl Line {
-    /// Cleans, cuts and renders.
+    /// Cleans, truncates and renders.
     fn new(fragment: &Fragment, settings: &ContextSettings, counter: &dyn TokenCounter) -> Self {
         let whole = clean(&fragment.text);
         let most = if is_stated(fragment) { STATED_TOKENS } else { TokenCount(u32::MAX) };
@@ -138,7 +138,7 @@ impl Line {
         Self { hash, is_blank, text, rendered: line.into(), tokens, parts, gist, longest_hex, whole }
     }
 
-    /// Whether the line, or the text before it was cut, holds the nonce of a conversation's markers.
+    /// Whether the line, or the untruncated text, contains the nonce of a session's markers.
     pub(crate) fn holds(&self, nonce: &str) -> bool {
         let is_too_long =
             self.longest_hex < nonce.len() && nonce.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! Whether the notes are as they must be. Reads only.
+//! Audit of the notes: a read-only check of their invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,29 +16,29 @@ mod tests;
 
 pub use self::table::INVARIANTS;
 
-/// A loss of more than one note of so many is an alert. Source: AD-51, 10 %.
+/// A loss of more than one note in this many is an alert. Source: RockBot `memory-audit.md`, 10 %.
 const LOSS: u64 = 10;
-/// New notes a day and user from which growth is a finding. Source: AD-51.
+/// New notes per day and user from which growth is a finding. Source: RockBot `memory-audit.md`.
 const GROWTH: u64 = 5;
-/// Least time over which growth is measured. Source: AD-51.
+/// Shortest period over which growth is measured. Source: RockBot `memory-audit.md`.
 const WINDOW: Duration = Duration::from_hours(12);
-/// Merges of merges that are in order. Source: AD-51.
+/// Acceptable number of consecutive merges of one note. Source: RockBot `memory-audit.md`.
 const DEEP: u32 = 2;
-/// Refused merges a week that are in order. Source: AD-51.
+/// Acceptable number of refused merges per week. Source: RockBot `memory-audit.md`.
 const REFUSED: u64 = 5;
-/// Words of the runs by which copies are measured, and the share of them in common. Source: AD-51.
+/// Words per shingle for the measurement of copies. Source: RockBot `memory-audit.md`, word 6-grams.
 const RUN: usize = 6;
-/// Source: AD-51.
+/// Jaccard similarity of shingles from which two notes are copies. Source: RockBot `memory-audit.md`.
 const ALIKE: f32 = 0.3;
-/// Most notes that are compared with each other, the newest. Source: RB-55, up to 1,000 live memories.
+/// Most notes compared with each other, the newest. Source: RockBot, up to 1,000 live memories per run.
 const COMPARED: usize = 1_000;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// To be looked at.
+    /// Needs attention.
     Warning,
-    /// Background changes wait for a person.
+    /// Pauses background changes until a person resumes them.
     Alert,
 }
 
@@ -52,123 +52,123 @@ impl Severity {
     }
 }
 
-/// Something that must hold.
+/// An invariant of the notes.
 #[derive(Clone, Copy, Debug)]
 pub struct Invariant {
     /// Its name, as in the requirements.
     pub name: &'static str,
-    /// How bad it is when it does not hold.
+    /// The severity of a violation.
     pub severity: Severity,
-    /// What it means when it does not hold, for a person.
+    /// The meaning of a violation, for a person.
     pub meaning: &'static str,
-    /// What a person can do then.
+    /// The suggested next step, for a person.
     pub next: &'static str,
-    /// Counts the rows for which it does not hold.
+    /// Counts the violating rows.
     count: fn(&Audit<'_>) -> u64,
 }
 
-/// One invariant that does not hold.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its name, as in the requirements.
     pub name: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// How many rows.
+    /// Number of violating rows.
     pub rows: u64,
-    /// What it means, for a person.
+    /// Its meaning, for a person.
     pub meaning: &'static str,
-    /// What a person can do.
+    /// The suggested next step, for a person.
     pub next: &'static str,
 }
 
-/// What an audit compares.
+/// The inputs of an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit<'r> {
-    /// When.
+    /// Time of the audit.
     pub at: Timestamp,
-    /// All rows, whatever their status.
+    /// All rows, of any status.
     pub rows: &'r [Learning],
-    /// Notes that the audit before saw.
+    /// Notes seen by the previous audit.
     pub known: &'r [Seen],
-    /// Events that were forgotten or taken back.
+    /// Events that were forgotten or undone.
     pub explained: &'r BTreeSet<EventId>,
-    /// Operations that hold, in the order of the log.
+    /// Operations in effect, in log order.
     pub operations: &'r [(EventId, Deed)],
-    /// The events that the rows rest on, as far as this space has them.
+    /// The source events of the rows, as far as this space has them.
     pub events: &'r BTreeMap<EventId, Rank>,
-    /// What the audit before counted, if there was one.
+    /// Counts of the previous audit, if any.
     pub before: Option<Counted>,
-    /// What was refused.
+    /// Refused proposals.
     pub refused: Refused,
-    /// What stands beside the notes.
+    /// Results of checks beyond the notes.
     pub inspected: Inspected,
 }
 
-/// A note as an audit saw it.
+/// A note as seen by an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The note.
     pub id: LearningId,
-    /// The event that made it.
+    /// The event that created it.
     pub maker: EventId,
-    /// Whether it held.
+    /// Whether it was live.
     pub standing: Standing,
 }
 
-/// How a note stood.
+/// The state of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It held.
+    /// Live.
     Held,
-    /// It did not.
+    /// Not live.
     Away,
 }
 
-/// How far an event may be believed, and what it may become.
+/// Level and trust of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// What it may become.
+    /// Its level.
     pub level: Level,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
 }
 
-/// What an audit counts for the next one.
+/// Counts kept for the next audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// When.
+    /// Time of the audit.
     pub at: Timestamp,
-    /// Notes that hold.
+    /// Live notes.
     pub live: u64,
-    /// Notes that hold and were merged more than twice in a row.
+    /// Live notes merged more than twice in a row.
     pub deep: u64,
-    /// Notes that nearly repeat an older one, by runs of six words, of the newest 1,000.
+    /// Near-copies of an older note, by word 6-grams, among the newest 1,000.
     pub copies: u64,
 }
 
-/// Proposals that were refused.
+/// Refused proposals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// Groups of notes for which the same was refused in three runs in a row.
+    /// Note groups for which the same proposal was refused in three consecutive runs.
     pub repeatedly: u64,
-    /// Merges that were refused in the last seven days.
+    /// Merges refused in the last seven days.
     pub merges: u64,
 }
 
-/// What is wrong beside the notes.
+/// Results of checks beyond the notes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inspected {
-    /// Projections whose events do not add up to those of the log.
+    /// Projections whose event count differs from the log.
     pub unbalanced: u64,
-    /// Events whose index rows are not those of the log.
+    /// Events whose index rows differ from the log.
     pub unindexed: u64,
-    /// Rows that cannot be read.
+    /// Unreadable rows.
     pub undecodable: u64,
 }
 
 impl Audit<'_> {
-    /// Returns what does not hold, alerts first.
+    /// Returns the violated invariants, alerts first.
     pub fn findings(&self) -> Vec<Finding> {
         let broken = INVARIANTS.iter().filter_map(|invariant| {
             let Invariant { name, severity, meaning, next, count } = *invariant;
@@ -183,7 +183,7 @@ impl Audit<'_> {
         broken.collect()
     }
 
-    /// Counts what the next audit compares with. Costs a comparison of each of the newest 1,000 notes with each.
+    /// Returns the counts for the next audit. Compares each pair of the newest 1,000 notes.
     pub fn counted(&self) -> Counted {
         Counted { at: self.at, live: self.live(), deep: self.deep(), copies: self.copies() }
     }
@@ -196,14 +196,14 @@ impl Audit<'_> {
         self.count(|row| is_note(row) && row.status == LearningStatus::Active)
     }
 
-    /// Notes that are gone, and whose events nobody forgot or took back.
+    /// Notes that are missing although their events were neither forgotten nor undone.
     fn vanished(&self) -> u64 {
         let ids: BTreeSet<LearningId> = self.rows.iter().map(|row| row.id).collect();
         let is_gone = |seen: &&Seen| !ids.contains(&seen.id) && !self.explained.contains(&seen.maker);
         self.known.iter().filter(is_gone).count() as u64
     }
 
-    /// How many fewer notes hold than at the audit before; one that another note stands for is not lost.
+    /// The decrease of live notes since the previous audit; a note replaced by another is not lost.
     fn lost(&self) -> u64 {
         let by_id: BTreeMap<LearningId, &Learning> = self.rows.iter().map(|row| (row.id, row)).collect();
         let stands = |seen: &Seen| {
@@ -221,8 +221,8 @@ impl Audit<'_> {
         self.count(|row| row.superseded_by.is_some_and(|into| !ids.contains(&into)))
     }
 
-    /// Rows that stand higher than what made them: the event, or the least of the notes of an operation. What a person confirmed
-    /// stands where he put it.
+    /// Rows with a higher level than their origin: the event, or the lowest note of an operation. Rows that a person
+    /// confirmed keep the level the person set.
     fn risen(&self) -> u64 {
         let by_maker = self.by_maker();
         let deeds: BTreeMap<EventId, &Deed> = self.operations.iter().map(|(id, deed)| (*id, deed)).collect();
@@ -240,7 +240,7 @@ impl Audit<'_> {
         })
     }
 
-    /// Rows that rest on an event which this space never had.
+    /// Rows whose source event was never in this space.
     fn foreign(&self) -> u64 {
         let is_here = |event: &EventId| self.events.contains_key(event) || self.explained.contains(event);
         self.count(|row| row.sources.iter().any(|source| !is_here(&source.event)))
@@ -255,7 +255,7 @@ impl Audit<'_> {
         self.count(|row| row.sources.iter().all(|source| self.explained.contains(&source.event)))
     }
 
-    /// Merges that hold and name a note which is neither here nor forgotten.
+    /// Merges in effect that name a note which is neither present nor forgotten.
     fn unresolved(&self) -> u64 {
         let by_maker = self.by_maker();
         let is_missing = |name: &EventId| !by_maker.contains_key(name) && !self.explained.contains(name);
@@ -273,7 +273,7 @@ impl Audit<'_> {
         self.count(|row| row.status == LearningStatus::Active && row.superseded_by.is_some())
     }
 
-    /// Notes that came since the audit before, if they are more than grows by itself.
+    /// New notes since the previous audit, if they exceed the normal growth.
     fn grown(&self) -> u64 {
         let Some(before) = self.before else { return 0 };
         let grown = self.live().saturating_sub(before.live);
@@ -289,7 +289,7 @@ impl Audit<'_> {
         self.before.map_or(0, |before| self.deep().saturating_sub(before.deep))
     }
 
-    /// Notes that hold and were merged more than twice in a row.
+    /// Live notes merged more than twice in a row.
     fn deep(&self) -> u64 {
         let mut depths: BTreeMap<EventId, u32> = BTreeMap::new();
         for (id, deed) in self.operations {

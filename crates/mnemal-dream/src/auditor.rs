@@ -1,4 +1,4 @@
-//! Gathers what an audit compares, and keeps what the next one needs.
+//! Audit runner: collects the inputs, and stores the state for the next audit.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,43 +14,43 @@ use crate::dreamer::{Dreamer, line, since};
 use crate::history::History;
 use crate::note::{is_note, maker};
 
-/// Least time between two audits. Source: AD-51, daily.
+/// Least time between two audits. Source: AD-51, one audit a day.
 const AUDIT: Duration = Duration::from_hours(24);
-/// Time after which a warning that has not changed is reported again. Source: AD-51.
+/// Time after which an unchanged warning is reported again. Source: AD-51, weekly.
 const AGAIN: Duration = Duration::from_hours(7 * 24);
-/// How long what an audit counted is kept. Source: AD-51.
+/// Retention of audit counts. Source: AD-51, more than a year.
 const KEPT: Duration = Duration::from_hours(400 * 24);
-/// Time over which refused merges are counted. Source: AD-51.
+/// Period over which refused merges are counted. Source: AD-51, a week.
 const WEEK: Duration = Duration::from_hours(7 * 24);
-/// Runs in a row in which the same is refused, from which it is a finding. Source: AD-51.
+/// Consecutive runs with the same refusal that make it a finding. Source: RockBot `memory-audit.md`, three runs.
 const REPEATED: u64 = 3;
-/// Events that are read at once. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per read. Source: own default; the largest batch that an append accepts.
 const PAGE: usize = 1_000;
 
-/// The number of a known note that says whether it held.
+/// Ledger number: whether a known note was live.
 const HELD: &str = "held";
-/// The number of a refusal that says in how many runs in a row it was refused.
+/// Ledger number: in how many consecutive runs a proposal was refused.
 pub(crate) const TIMES: &str = "times";
-/// The number of a refusal that says whether it is one of a merge.
+/// Ledger number: whether a refusal concerns a merge.
 pub(crate) const MERGE: &str = "merge";
 const LIVE: &str = "live";
 const DEEP: &str = "deep";
 const COPIES: &str = "copies";
-/// What stands between the names of reported findings.
+/// Separator of reported finding names.
 const COMMA: &str = ", ";
 
-/// Looks at what stands beside the notes.
+/// Checks the parts of a space beyond the notes.
 #[async_trait]
 pub trait Inspector: std::fmt::Debug + Send + Sync + 'static {
-    /// Counts what is wrong.
+    /// Counts the defects.
     ///
     /// # Errors
-    /// `Unavailable` when something does not answer; then there is no audit now.
+    /// `Unavailable` when a part does not answer; then the audit is skipped.
     async fn inspect(&self) -> Result<Inspected>;
 }
 
 impl Dreamer {
-    /// Looks once a day whether the notes are as they must be; returns what the next look compares with.
+    /// Runs the daily audit of the notes, if it is due; returns the state for the next one.
     pub(crate) async fn audit(
         &self,
         rows: &[Learning],
@@ -59,7 +59,7 @@ impl Dreamer {
         cycle: &mut Cycle,
     ) -> Result<Vec<LedgerLine>> {
         let before = self.book(Book::Audit).await?;
-        // Another cycle may have begun after this one and ended before it; what is further ahead is a clock that was wrong.
+        // A concurrent cycle may have begun later and ended earlier; a time further ahead comes from a wrong clock.
         let is_near = |last: Timestamp| since(last, cycle.at).max(since(cycle.at, last)) < AUDIT;
         if before.first().is_some_and(|line| is_near(line.at)) {
             return Ok(Vec::new());
@@ -108,7 +108,7 @@ impl Dreamer {
     }
 }
 
-/// Whether a finding is to be reported: an alert always, a warning when it has changed, and once a week.
+/// Whether to report a finding: an alert always, a warning when it changes, and once a week.
 fn is_news(finding: &Finding, before: &[LedgerLine], at: Timestamp) -> bool {
     let count = |line: &LedgerLine| line.counts.get(finding.name).copied();
     let is_changed = before.first().and_then(count) != Some(finding.rows);
@@ -117,7 +117,7 @@ fn is_news(finding: &Finding, before: &[LedgerLine], at: Timestamp) -> bool {
     finding.severity == Severity::Alert || is_changed || !is_told
 }
 
-/// Returns how high the events stand that rows rest on; those that are not in this log are left out.
+/// Returns level and trust of the rows' source events; events missing in this log are left out.
 async fn ranks(events: &dyn EventStore, rows: &[Learning]) -> Result<BTreeMap<EventId, Rank>> {
     let mut ids: Vec<EventId> =
         rows.iter().flat_map(|row| row.sources.iter().map(|source| source.event)).collect();

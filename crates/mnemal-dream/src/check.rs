@@ -1,4 +1,4 @@
-//! Checks that a proposal must pass before it becomes an event.
+//! Proposal checks, run before a proposal becomes an event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,49 +13,49 @@ use crate::history::{History, pair, same};
 use crate::note::{extent, is_dear, is_of_one, is_open};
 use crate::wording::Words;
 
-/// Fewest characters of a text that stands for others. Source: AD-47.
+/// Fewest characters of a merged text. Source: RockBot #506, a shorter text can replace nothing.
 const SHORTEST: usize = 20;
-/// Share of words in common from which two notes are near. Source: AD-42, Jaccard of at least 0.60.
+/// Share of common words from which two notes are near. Source: RockBot `dream-service.md`, Jaccard of at least 0.60.
 pub(crate) const NEAR: f32 = 0.60;
-/// Most characters of a merge, as a multiple of what it was made of. Source: own default; a merge says no more than its sources.
+/// Most characters of a merge, as a multiple of its sources. Source: own default; a merge adds no content.
 const LONGEST: usize = 2;
 
-/// Most words that say something of a note that a model may call noise. Source: own choice; "a nice chat" says less than "the key
+/// Most content words of a note that a model may call noise. Source: own choice; "a nice chat" says less than "the key
 /// hangs behind the boiler".
 const CHATTER: usize = 3;
-/// Characters of a step of a task that are shown. Source: BA-24, 500 of an event.
+/// Most characters shown of a task step. Source: BA-24, 500 characters of an event.
 const LONGEST_STEP: usize = 500;
 
-/// Why a proposal was refused.
+/// The reason for refusing a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It names a note that the pass was not shown, that is not here, or that holds no more.
+    /// It names a note that the pass was not shown, or that does not exist or is no longer live.
     Unknown,
     /// It names too few notes, or one twice.
     Malformed,
-    /// It names a note to which somebody gave a name.
+    /// It names a note with a user-given key.
     Named,
-    /// The notes are not of one kind, owner and level.
+    /// The notes differ in kind, owner or level.
     Mixed,
-    /// Its text is empty or too short to stand for anything.
+    /// Its text is empty or too short to replace others.
     Empty,
-    /// Its text lacks names, numbers or dates of its sources; so many.
+    /// Its text omits this many names, numbers or dates of its sources.
     Lost(usize),
-    /// Its text has numbers or names that no source has; so many.
+    /// Its text contains this many numbers or names that no source has.
     Invented(usize),
-    /// It would put a note away that is dear, with nothing in its place.
+    /// It would archive a protected note without a replacement.
     Dear,
-    /// The note that would stay does not say the same.
+    /// The note to keep does not say the same.
     Unlike,
-    /// It concludes something that is no insight.
+    /// Its conclusion is not an insight.
     Raised,
     /// It changes nothing.
     Nothing,
-    /// A person took the same back.
+    /// A person undid the same change.
     TakenBack,
     /// Another proposal of this cycle touches the same notes.
     Crossed,
-    /// The write screen holds its text back.
+    /// The write screen quarantines its text.
     HeldBack,
 }
 
@@ -81,10 +81,10 @@ impl Refusal {
     }
 }
 
-/// The notes that hold, by the event that made them.
+/// The live notes, by the event that created them.
 pub(crate) type Notes<'r> = BTreeMap<EventId, &'r Learning>;
 
-/// Checks one proposal against the notes as they are.
+/// Checks one proposal against the current notes.
 pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Result<(), Refusal> {
     let operation = &proposal.operation;
     let names = operation.deed.names();
@@ -107,7 +107,7 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
         }
         Deed::Retire { into: Some(_), .. } => retire_into(&rows, words),
         Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
-        // What a model calls noise names nobody, no number and no date, and says hardly anything.
+        // Noise, as called by a model, has no name, number or date, and hardly any content.
         Deed::Retire { into: None, .. }
             if operation.prompt.is_some()
                 && rows.iter().any(|row| {
@@ -137,7 +137,7 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
             _ => Ok(()),
         },
         Deed::Infer { kind, .. } => {
-            // How many notes it joins and from when they are, a rule counts; a model copies numbers.
+            // A rule computes the number and dates of the notes; a model only copies numbers.
             let counted = if operation.prompt.is_none() { extent(&rows) } else { String::new() };
             infer((&proposal.text, *kind), &rows, &counted, (notes, words))?;
             let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
@@ -147,14 +147,14 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
     }
 }
 
-/// Checks that a text of a model says nothing that its sources do not say.
+/// Checks that a model's text says nothing beyond its sources.
 fn by_model(proposal: &Proposal, sources: &[&str]) -> Result<(), Refusal> {
     let made_up = proposal.operation.prompt.map_or(0, |_| unsupported(&proposal.text, sources).len());
     if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
 }
 
-/// Whether what a model files notes under is a word of theirs, or one under which other notes are filed; of categories also one that
-/// names nobody and nothing.
+/// Whether a model's category and tags are words of the notes, or used by other notes; a category may also be a general
+/// one.
 fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bool {
     let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
     let is_said = |words: &str| unsupported(words, &said).is_empty();
@@ -167,7 +167,7 @@ fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bo
         && filed.tags.iter().all(is_tag)
 }
 
-/// Categories that name nobody and nothing. Source: own choice, what people sort notes by.
+/// General categories without a name in them. Source: own choice, common categories for notes.
 const GENERAL: [&str; 36] = [
     "animals",
     "books",
@@ -210,13 +210,13 @@ const GENERAL: [&str; 36] = [
 /// Longest word before a time of day, in characters: "at", "um", "à", "las". Source: own choice.
 const SHORT_WORD: usize = 3;
 
-/// Whether notes of a category have rules of their own, which a model does not decide about.
+/// Whether notes of a category are managed by rules of their own, so that a model does not decide about them.
 pub(crate) fn has_rules(category: &Category) -> bool {
     let first = category.as_str().split('/').next().unwrap_or_default();
     ["timeline", "insights", "documents", "anti-patterns", "user-preferences", "identity"].contains(&first)
 }
 
-/// Checks how many values a predicate is said to hold: one at a time or a set, and not what was said of it last.
+/// Checks a proposed cardinality: one at a time or a set, and different from the last ruling.
 pub(crate) fn counted(predicate: &Predicate, deed: &Deed, history: &History) -> Result<(), Refusal> {
     let is_of_it = |deed: &&Deed| matches!(deed, Deed::Cardinality { predicate: of, .. } if of == predicate);
     let last = history.operations.iter().rev().map(|(_, known)| known).find(is_of_it);
@@ -227,7 +227,8 @@ pub(crate) fn counted(predicate: &Predicate, deed: &Deed, history: &History) -> 
     }
 }
 
-/// Checks a pair that may be one: two, seen somewhere, of which nobody decided and nothing is proposed yet.
+/// Checks a merge suggestion: two different entities with sources, without a person's decision and without an open
+/// proposal.
 pub(crate) fn paired(
     (one, into): (EntityId, EntityId),
     proposal: &Proposal,
@@ -247,7 +248,7 @@ pub(crate) fn paired(
     }
 }
 
-/// Checks words that a model quotes: they are the user's own, exactly as he said them.
+/// Checks quoted words: exact words of the user.
 pub(crate) fn quoted(
     proposal: &Proposal,
     (turn, quote): (EventId, Span),
@@ -266,8 +267,8 @@ pub(crate) fn quoted(
     says_enough(&proposal.text)
 }
 
-/// Checks the text of a summary against the events that hold its sentences: each line names some of them, is short, and has no
-/// name, number or date that they do not have.
+/// Checks a summary text against its source events: each line cites some of them, is short, and has no name, number or date
+/// that they do not have.
 pub(crate) fn summary(proposal: &Proposal, said: &[Event]) -> Result<(), Refusal> {
     let Deed::Summarize { of, rests, .. } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
     let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
@@ -297,7 +298,7 @@ pub(crate) fn summary(proposal: &Proposal, said: &[Event]) -> Result<(), Refusal
     if made_up == 0 { Ok(()) } else { Err(Refusal::Invented(made_up)) }
 }
 
-/// Returns a sentence as a model is shown it: `2026-11-21 Ada: …`.
+/// Returns a sentence in the form shown to a model: `2026-11-21 Ada: …`.
 pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
     let day = said.occurred_at.civil(&said.zone).day_text();
     let speaker = said.speaker.as_ref().map_or("user", Speaker::as_str);
@@ -305,8 +306,8 @@ pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
     format!("{day} {speaker}: {}", words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Checks what a model learnt of a task: its events are as they were, name one task and end with its end; it is one line without a
-/// name, number or date that none of them has; and nothing was learnt of this end before.
+/// Checks a task evaluation: its events are unchanged, belong to one task and include its end; it is one line without a
+/// name, number or date that none of them has; and this end was not evaluated before.
 pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
     let Deed::Assess { turns, score } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
     let is_known = |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Assess { turns: known, .. } if known.last() == turns.last());
@@ -334,8 +335,8 @@ pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -
     }
 }
 
-/// Checks what a text is said to say in short: its parts are texts that were read in, as they are now; it is short, and has no name,
-/// number or date that they do not have; and nothing was said of the same parts before.
+/// Checks a digest: its parts are ingested texts in their current form; it is short, and has no name, number or date that
+/// they do not have; and the same parts have no digest yet.
 pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
     let Deed::Digest { from, entities, .. } = &proposal.operation.deed else {
         return Err(Refusal::Malformed);
@@ -365,7 +366,7 @@ pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> 
     if named + made_up == 0 { Ok(()) } else { Err(Refusal::Invented(named + made_up)) }
 }
 
-/// Returns the events that a proposal rests on, all of which it was shown and are there.
+/// Returns the events that a proposal rests on; all must have been shown to it and exist.
 fn shown<'e>(
     proposal: &Proposal,
     names: &[EventId],
@@ -376,12 +377,12 @@ fn shown<'e>(
     names.iter().map(of).collect::<Option<_>>().ok_or(Refusal::Unknown)
 }
 
-/// Whether an event says that its task is over.
+/// Whether an event marks the end of its task.
 pub(crate) fn is_end(said: &NewEvent) -> bool {
     matches!(said.task_step(), Some(TaskStep::Completed | TaskStep::Failed))
 }
 
-/// Returns a step of a task as a model is shown it: `2026-11-21 result of deploy: …`.
+/// Returns a task step in the form shown to a model: `2026-11-21 result of deploy: …`.
 pub(crate) fn step(said: &NewEvent) -> String {
     let day = said.occurred_at.civil(&said.zone).day_text();
     let who = match &said.kind {
@@ -419,7 +420,7 @@ fn merge(text: &str, rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     }
 }
 
-/// Checks whether the last of the notes stands for the others.
+/// Checks whether the last of the notes can replace the others.
 fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     let Some((stays, away)) = rows.split_last().filter(|(_, away)| !away.is_empty()) else {
         return Err(Refusal::Malformed);
@@ -435,7 +436,7 @@ fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether one text can stand for another without any new words: they are near, and it says all of the other and limits none of it.
+/// Whether one text can replace another unchanged: they are near, and it contains all of the other and limits none of it.
 pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bool {
     let (text, other) = (&stays.content, &away.content);
     let is_near = || jaccard(&shingles(text, 1), &shingles(other, 1)) >= NEAR;
@@ -443,8 +444,8 @@ pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bo
         || (is_near() && says_all(text, other) && words.uncovered(text, &[away]).is_empty())
 }
 
-/// Whether a text has every word of another in the same order, and between them nothing but a time of day: any other word may
-/// limit what is said, whichever language it is in, and a name within a longer name is another name.
+/// Whether a text has every word of another in the same order, with nothing but a time of day in between: any other word
+/// could limit the statement, in any language, and a name within a longer name is another name.
 pub(crate) fn says_all(text: &str, other: &str) -> bool {
     let (text, other) = (whole_words(text), whole_words(other));
     let mut wanted = other.iter().peekable();
@@ -462,13 +463,13 @@ pub(crate) fn says_all(text: &str, other: &str) -> bool {
     wanted.peek().is_none() && is_time_of_day(&added)
 }
 
-/// Returns the words of a text as they stand between blanks, without the signs around them.
+/// Returns the words of a text, split at spaces, without surrounding punctuation.
 fn whole_words(text: &str) -> Vec<String> {
     let words = text.split_whitespace().map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).map(fold).collect()
 }
 
-/// Whether words are none, or a time as clocks show it with at most a short word before it: "at 09:30", "um 9:30".
+/// Whether words are empty, or a clock time with at most one short word before it: "at 09:30", "um 9:30".
 fn is_time_of_day(words: &[&str]) -> bool {
     let is_clock = |word: &str| {
         let digits =

@@ -1,4 +1,4 @@
-//! One cycle: what was proposed, what became of it, and what really changed.
+//! Consolidation cycle: its proposals, their outcome, and the measured changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,75 +8,77 @@ use crate::audit::Finding;
 use crate::check::Refusal;
 use crate::note::{is_note, maker};
 
-/// How a cycle is meant.
+/// The mode of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// As often as the settings say, and not at all while changes wait for a person.
+    /// Scheduled: subject to the interval, and not while changes are paused.
     Due,
-    /// Because a person asks: at once, and what had stopped is looked at again.
+    /// Requested by a person: immediately, and paused work is resumed.
     Asked,
-    /// As if a person asked, and nothing is written.
+    /// As if requested, without writing (preview).
     Dry,
 }
 
-/// A proposal, and what became of it.
+/// A proposal and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The pass that proposed it.
+    /// The pass that made it.
     pub pass: &'static str,
-    /// What was proposed.
+    /// The proposal.
     pub proposal: Proposal,
-    /// Why it was refused; `None` for one that is carried out.
+    /// The reason of a refusal; `None` for an accepted one.
     pub refused: Option<Refusal>,
-    /// The event that carries it out; `None` in a dry run.
+    /// The event that applies it; `None` in a preview.
     pub event: Option<EventId>,
 }
 
-/// What one cycle did. The numbers are the difference between the rows before and after, and no pass's own account.
+/// The result of a cycle. The numbers are the difference between the rows before and after, independent of the passes' own
+/// counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cycle {
-    /// When it began.
+    /// Start time.
     pub at: Timestamp,
-    /// Why it did nothing, if it did nothing.
+    /// The reason if it did nothing.
     pub idle: Option<String>,
-    /// Notes that hold, before.
+    /// Live notes before the cycle.
     pub live: u64,
-    /// Notes that hold and were made since the cycle of this name before.
+    /// Live notes created since the previous cycle of this name.
     pub created_since: u64,
-    /// Notes about which a pass proposed something or asked a model.
+    /// Notes in a proposal or in a question to a model.
     pub reviewed: u64,
-    /// Proposals that a model completed when it was told what was missing.
+    /// Proposals that a model completed after it was told what was missing.
     pub repaired: u64,
-    /// Requests to models.
+    /// Model requests.
     pub model_calls: u64,
-    /// Tokens of those, sent and received.
+    /// Tokens of those requests, sent and received.
     pub tokens: u64,
     /// Passes that ran.
     pub ran: Vec<String>,
-    /// Passes that looked at nothing because there was too little, with the reason.
+    /// Passes skipped for lack of input, with the reason.
     pub skipped: Vec<String>,
-    /// Passes that failed, with the kind of their error; their input is looked at again.
+    /// Passes that failed, with the kind of the error; their input is processed again.
     pub failed: Vec<String>,
-    /// Every proposal that was looked at.
+    /// Every checked proposal.
     pub judged: Vec<Judged>,
-    /// Proposals that wait for the next cycle, because this one may change no more.
+    /// Proposals deferred to the next cycle by the change limit.
     pub waiting: u64,
-    /// Notes that were put away.
+    /// Archived notes.
     pub archived: u64,
-    /// Notes that were made.
+    /// Created notes.
     pub created: u64,
-    /// Notes that were filed or founded otherwise, and hold.
+    /// Live notes with changed filing or sources.
     pub changed: u64,
-    /// Notes that are gone and that nobody forgot or took back, which no operation can bring about; background changes wait for a person from then on.
+    /// Notes missing although they were neither forgotten nor undone, which no operation can cause; background changes
+    /// pause after that.
     pub vanished: u64,
-    /// What the audit found, once a day: alerts, warnings that are new or have changed, and every other one once a week.
+    /// Findings of the daily audit: alerts, new or changed warnings, and each other warning once a week.
     pub findings: Vec<Finding>,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub ms: u64,
 }
 
 impl Cycle {
-    /// Begins.
+    /// Starts a cycle.
     pub(crate) fn new(at: Timestamp) -> Self {
         Self {
             at,
@@ -101,17 +103,17 @@ impl Cycle {
         }
     }
 
-    /// Returns the proposals that were carried out, or would be.
+    /// Returns the accepted proposals, applied or not.
     pub fn accepted(&self) -> impl Iterator<Item = &Judged> {
         self.judged.iter().filter(|judged| judged.refused.is_none())
     }
 
-    /// Returns the proposals that were refused.
+    /// Returns the refused proposals.
     pub fn refused(&self) -> impl Iterator<Item = &Judged> {
         self.judged.iter().filter(|judged| judged.refused.is_some())
     }
 
-    /// Returns how many notes, carried out, went in favour of another, or would.
+    /// Returns how many notes were, or would be, replaced by another.
     pub fn merged(&self) -> u64 {
         let went = self.accepted().map(|judged| match &judged.proposal.operation.deed {
             Deed::Merge { notes, .. } | Deed::Retire { notes, into: Some(_) } => notes.len(),
@@ -120,12 +122,12 @@ impl Cycle {
         went.sum::<usize>() as u64
     }
 
-    /// Returns how many proposals would have put away what is dear, with nothing in its place.
+    /// Returns how many proposals would have archived a protected note without a replacement.
     pub fn protected(&self) -> u64 {
         self.refused().filter(|judged| judged.refused == Some(Refusal::Dear)).count() as u64
     }
 
-    /// Takes the numbers from the rows.
+    /// Computes the numbers from the rows.
     pub(crate) fn measure(&mut self, before: &[Learning], after: &[Learning], explained: &BTreeSet<EventId>) {
         let was: BTreeMap<LearningId, &Learning> = before.iter().map(|row| (row.id, row)).collect();
         let is: BTreeSet<LearningId> = after.iter().map(|row| row.id).collect();
@@ -145,7 +147,7 @@ impl Cycle {
         }
     }
 
-    /// Returns the numbers of the line of a cycle, by their names in the ledger.
+    /// Returns the numbers of a cycle's ledger line, by name.
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let count = |name: &str, number: u64| (name.to_owned(), number);
         BTreeMap::from([

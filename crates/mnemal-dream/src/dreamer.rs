@@ -1,4 +1,4 @@
-//! Runs passes, checks what they propose, has the rest written as events, and keeps the book.
+//! Consolidation runner: runs passes, checks their proposals, writes the accepted ones as events, and keeps the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -23,17 +23,17 @@ use crate::settings::DreamSettings;
 use crate::settled::Settled;
 use crate::wording::Wording;
 
-/// The conversation and the place of what the engine itself does.
+/// Session and place of the engine's own events.
 const PLACE: &str = "dream";
-/// The line of the ledger that says why changes wait.
+/// The ledger key of the reason why changes are paused.
 const WHOLE: &str = "cycle";
-/// How long it is known that a group was left alone. Source: own choice; longer than any group waits, so that none is begun anew.
+/// Retention of skipped groups. Source: own choice; longer than any retry delay, so that no delay restarts.
 const LEFT: Duration = Duration::from_hours(400 * 24);
-/// Calls of models in one cycle. Source: AD-61.
+/// Model calls per cycle. Source: AD-61, the permit of a cycle.
 const CALLS: u32 = 20;
-/// Tokens of models in one cycle. Source: AD-61.
+/// Model tokens per cycle. Source: AD-61, the permit of a cycle.
 const TOKENS: TokenCount = TokenCount(60_000);
-/// More lines than a book has that is read whole. Source: own default; a book of passes or pauses has a few.
+/// An upper bound for the lines of a ledger that is read in full. Source: own default; passes and pauses have a few.
 const LINES: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
 
 /// Writes accepted proposals.
@@ -41,66 +41,66 @@ const LINES: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero
 /// Guarantees: when it returns, the events are in the log and folded into the notes, all or none of them.
 #[async_trait]
 pub trait Journal: std::fmt::Debug + Send + Sync + 'static {
-    /// Writes events, and says of each what it became, in their order.
+    /// Writes events, and returns the result of each, in order.
     ///
     /// # Errors
-    /// As an append of the log; then nothing was written.
+    /// As an append to the log; in that case nothing was written.
     async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<Written>>;
 }
 
-/// What became of an event.
+/// The result of writing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The event; `None` when nothing of it was left to store.
     pub event: Option<EventId>,
-    /// Whether the write screen holds it back, so that it does nothing.
+    /// Whether the write screen put it in quarantine, so that it has no effect.
     pub held_back: bool,
 }
 
-/// What a dreamer is put together from.
+/// The parts of a [`Dreamer`].
 #[derive(Clone, Debug)]
 pub struct DreamParts {
     /// The log, for reading.
     pub events: Arc<dyn EventStore>,
     /// The notes, for reading.
     pub learnings: Arc<dyn LearningStore>,
-    /// The book; without it every cycle looks at everything, and nothing is known of the cycles before.
+    /// The ledger; without it every cycle processes everything, and nothing is known of earlier cycles.
     pub ledger: Slot<dyn LedgerStore>,
     /// The only way to write.
     pub journal: Arc<dyn Journal>,
-    /// What looks at what stands beside the notes; without it an audit looks at the notes alone.
+    /// Checks the parts beyond the notes; without it an audit covers the notes only.
     pub inspector: Slot<dyn Inspector>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The name of these cycles in the ledger, which tells their intervals from those of others.
+    /// The name of these cycles in the ledger, with an interval of its own.
     pub name: &'static str,
-    /// The passes, in their order.
+    /// The passes, in order.
     pub passes: Vec<Arc<dyn Pass>>,
-    /// What must not be lost of a text.
+    /// The words that must be preserved in a text.
     pub wording: Wording,
-    /// How much and how often.
+    /// Limits and intervals.
     pub settings: DreamSettings,
 }
 
-/// What the passes of a cycle came to.
+/// The results of a cycle's passes.
 #[derive(Debug, Default)]
 struct Proposed {
-    /// What they propose, with the pass.
+    /// Proposals, each with its pass.
     proposals: Vec<(&'static str, Proposal)>,
-    /// What the ledger keeps of them.
+    /// Ledger lines.
     lines: Vec<LedgerLine>,
-    /// What they propose something about, or asked about.
+    /// The notes in a proposal or question.
     shown: BTreeSet<EventId>,
 }
 
-/// Runs cycles over the notes of one space. One process at a time should: two at once do the same work twice, and nothing worse.
+/// Runs consolidation cycles over the notes of one space. Run one process at a time: two only duplicate work.
 #[derive(Clone, Debug)]
 pub struct Dreamer {
     parts: DreamParts,
 }
 
 impl Dreamer {
-    /// Puts a dreamer together; nothing runs.
+    /// Creates a dreamer; nothing runs yet.
     pub fn new(parts: DreamParts) -> Self {
         Self { parts }
     }
@@ -109,12 +109,12 @@ impl Dreamer {
         &self.parts
     }
 
-    /// Runs one cycle, and says what came of it.
+    /// Runs one cycle, and returns its result.
     ///
-    /// A dropped future leaves the log with all of a cycle's operations or none, and a ledger that has the cycle run again.
+    /// If the future is dropped, the log has all of a cycle's operations or none, and the ledger lets the cycle run again.
     ///
     /// # Errors
-    /// `Unavailable` when the log or the notes do not answer. A pass that fails is no error: it is named, and runs again.
+    /// `Unavailable` when the log or the notes do not answer. A failing pass is no error: it is listed, and runs again.
     pub async fn cycle(&self, run: Run) -> Result<Cycle> {
         let (at, started) = (self.parts.clock.now(), self.parts.clock.monotonic());
         let mut cycle = Cycle::new(at);
@@ -136,7 +136,7 @@ impl Dreamer {
         let Proposed { proposals, mut lines, shown } = self.propose(run, corpus, &passes, &mut cycle).await?;
         cycle.reviewed = makers.intersection(&shown).count() as u64;
         let put_off = self.judge(proposals, &before, &mut cycle).await?;
-        // A pass does not go on behind what waits, as far as it finds the same again for nothing.
+        // A pass does not advance past deferred proposals, if it finds them again without a model.
         lines.retain(|line| line.through() == Cursor::START || !put_off.contains(line.key.as_str()));
         if run == Run::Dry {
             cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
@@ -155,7 +155,7 @@ impl Dreamer {
         Ok(cycle)
     }
 
-    /// Returns the lines of a book, newest first.
+    /// Returns the lines of a ledger, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -170,7 +170,7 @@ impl Dreamer {
         self.parts.learnings.all(&LearningFilter::all()).await
     }
 
-    /// Says why a cycle that nobody asked for does not run now.
+    /// Returns the reason why a scheduled cycle does not run now.
     async fn waits(&self, run: Run, at: Timestamp, passes: &[LedgerLine]) -> Result<Option<String>> {
         if run != Run::Due {
             return Ok(None);
@@ -179,12 +179,12 @@ impl Dreamer {
             return Ok(Some(format!("background changes wait for a person: {}", pause.note)));
         }
         let last = passes.iter().find(|line| line.key == self.parts.name).map(|line| line.at);
-        // A time to come is that of a clock that was wrong.
+        // A time in the future comes from a wrong clock.
         let is_soon = last.is_some_and(|last| last <= at && since(last, at) < self.parts.settings.interval);
         Ok(is_soon.then(|| "the last cycle is too near".to_owned()))
     }
 
-    /// Runs the passes that have something to look at.
+    /// Runs the passes that have input.
     async fn propose(
         &self,
         run: Run,
@@ -193,7 +193,7 @@ impl Dreamer {
         cycle: &mut Cycle,
     ) -> Result<Proposed> {
         let Proposed { mut proposals, mut lines, mut shown } = Proposed::default();
-        // One for all passes; those without a model never use it.
+        // One permit for all passes; passes without a model never use it.
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
         for pass in &self.parts.passes {
             let last = known.iter().find(|line| line.key == pass.name());
@@ -212,13 +212,13 @@ impl Dreamer {
                     cycle.repaired += looked.repaired;
                     shown.extend(looked.left.iter().flat_map(|left| &left.notes));
                     shown.extend(looked.proposals.iter().flat_map(|one| &one.operation.shown));
-                    // Another hash than any corpus has: what was not looked at is looked at in the next cycle.
+                    // A hash that no corpus has, so that the remaining input is processed in the next cycle.
                     let is_whole = looked.waiting == 0 && looked.stopped.is_none();
-                    // So has a pass that reads the log, because a turn changes no note.
+                    // The same for a pass that follows the log, because a turn changes no note.
                     let hash = if is_whole && looked.through.is_none() { corpus } else { 0 };
                     let known = LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) };
                     match looked.through {
-                        // It has read nothing since, so that nothing is known of it that was not.
+                        // It has read nothing since, so there is nothing new to record.
                         Some(through)
                             if last.is_some_and(|line| line.through() == through)
                                 && looked.proposals.is_empty() => {}
@@ -245,7 +245,7 @@ impl Dreamer {
         Ok(Proposed { proposals, lines, shown })
     }
 
-    /// Leaves the groups alone for which a pass with a model proposed what was refused: it would be asked for the same again.
+    /// Skips groups with a refused model proposal: the model would be asked for the same again.
     async fn refused_left(&self, cycle: &Cycle) -> Result<Vec<LedgerLine>> {
         let mut lines = Vec::new();
         for judged in cycle.refused().filter(|judged| judged.proposal.operation.prompt.is_some()) {
@@ -257,8 +257,8 @@ impl Dreamer {
         Ok(lines)
     }
 
-    /// Checks every proposal against the notes as they are, in order, until the cycle may change no more; returns the passes of
-    /// which a proposal that no model made waits.
+    /// Checks every proposal against the current notes, in order, up to the change limit; returns the passes with a
+    /// deferred proposal that needed no model.
     async fn judge(
         &self,
         proposals: Vec<(&'static str, Proposal)>,
@@ -310,7 +310,7 @@ impl Dreamer {
         Ok(put_off)
     }
 
-    /// Checks claims against the words of their turn. What the words mean is for the gates of the fold.
+    /// Checks claims against the words of their turn. Their meaning is checked by the gates of the fold.
     async fn check_claims(
         &self,
         proposal: &Proposal,
@@ -334,7 +334,7 @@ impl Dreamer {
         Ok(if is_whole { Ok(()) } else { Err(Refusal::Malformed) })
     }
 
-    /// Checks the text of a summary, words that are quoted, or what was learnt of a task, against the turns that they name.
+    /// Checks a summary text, quoted words, or a task evaluation against the turns that they cite.
     async fn check_said(&self, proposal: &Proposal, history: &History) -> Result<Result<(), Refusal>> {
         let deed = &proposal.operation.deed;
         if history.operations.iter().any(|(_, known)| known == deed) {
@@ -349,7 +349,7 @@ impl Dreamer {
         })
     }
 
-    /// Has what was accepted written, and notes what it became.
+    /// Writes the accepted proposals, and records the results.
     async fn carry_out(&self, rows: &[Learning], cycle: &mut Cycle) -> Result<()> {
         let by_maker: BTreeMap<EventId, &Learning> =
             rows.iter().filter_map(|row| Some((maker(row)?, row))).collect();
@@ -367,7 +367,7 @@ impl Dreamer {
                     event.origin = Origin::Echo;
                 }
                 if let Deed::Digest { .. } = deed {
-                    // A digest is as old as what it says in short.
+                    // A digest has the date of its text.
                     let written = said.iter().filter_map(|part| part.kept()).map(|part| part.occurred_at);
                     event.occurred_at = written.max().unwrap_or(event.occurred_at);
                 }
@@ -407,7 +407,7 @@ impl Dreamer {
     }
 }
 
-/// Returns the lines of what was refused, in this cycle and before it.
+/// Returns the ledger lines of refusals, of this cycle and before.
 fn refusals(before: &[LedgerLine], passes: &[LedgerLine], cycle: &Cycle) -> Vec<LedgerLine> {
     let mut lines: BTreeMap<String, LedgerLine> =
         before.iter().map(|line| (line.key.clone(), line.clone())).collect();
@@ -428,7 +428,7 @@ fn refusals(before: &[LedgerLine], passes: &[LedgerLine], cycle: &Cycle) -> Vec<
     lines.into_values().collect()
 }
 
-/// Returns what the ledger keeps of a cycle.
+/// Returns the ledger lines of a cycle.
 fn lines_of(name: &str, run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
     let mut lines = vec![line(Book::Pass, name, cycle.at)];
     let key = format!("{:020}-{name}", cycle.at.as_micros());
@@ -448,7 +448,7 @@ fn lines_of(name: &str, run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
     lines
 }
 
-/// What the proposals of a cycle change, and what they rely on.
+/// The notes that a cycle's proposals change, and those that they rely on.
 #[derive(Debug, Default)]
 struct Touched {
     changed: BTreeSet<EventId>,
@@ -456,7 +456,7 @@ struct Touched {
 }
 
 impl Touched {
-    /// Whether a deed names what another changes, or changes what another relies on. Several may go in favour of one.
+    /// Whether an operation changes what another relies on, or the reverse. Several notes may be retired in favor of one.
     fn is_crossed_by(&self, deed: &Deed) -> bool {
         let (changes, keeps) = parts(deed);
         let is_taken = |name: &EventId| self.changed.contains(name);
@@ -470,7 +470,7 @@ impl Touched {
     }
 }
 
-/// Returns the notes that a deed changes, and those that must stay as they are for it.
+/// Returns the notes that an operation changes, and those that must stay unchanged for it.
 fn parts(deed: &Deed) -> (Vec<EventId>, Vec<EventId>) {
     match deed {
         Deed::Retire { notes, into } => (notes.clone(), into.iter().copied().collect()),
@@ -483,8 +483,8 @@ pub(crate) fn line(book: Book, key: &str, at: Timestamp) -> LedgerLine {
     LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() }
 }
 
-/// Returns how many notes an operation changes, for the change budget of a cycle. What a model files anew says the same as before,
-/// and is bounded by its question.
+/// Returns how many notes an operation changes, for the change limit of a cycle. A note refiled by a model keeps its text,
+/// and the number of them is bounded by its question.
 fn cost(operation: &Operation) -> usize {
     match &operation.deed {
         Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
@@ -501,7 +501,7 @@ fn cost(operation: &Operation) -> usize {
     }
 }
 
-/// Makes the event of an accepted proposal; it is no more than the least of what it was made of.
+/// Makes the event of an accepted proposal; its level is the lowest of its sources.
 fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp) -> Result<NewEvent> {
     let names = proposal.operation.deed.names();
     let of = || names.iter().filter_map(|name| rows.get(name));
@@ -513,7 +513,7 @@ fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp
     parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
     let stamp = at.as_micros().to_string();
     parts.push(&stamp);
-    // Nodes of the same sentences may have the same text, and predicates and pairs none.
+    // Nodes with the same sentences may have the same text, and predicates and pairs have none.
     let other = match &proposal.operation.deed {
         Deed::Summarize { node, .. } => Some(node.to_string()),
         Deed::Cardinality { predicate, .. } => Some(predicate.to_string()),

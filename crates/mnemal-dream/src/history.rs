@@ -1,4 +1,4 @@
-//! What was done before, and what a person took back.
+//! Operation history: earlier operations, and those that a person undid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -8,11 +8,11 @@ use mnemal_core::{
     Within, named_id,
 };
 
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// Names a deed by its kind and its notes, in whatever order; what it files and says may differ. What is said of a predicate is
-/// named by both, and a pair by its two.
+/// Returns the identity of an operation: its kind and its notes, in any order, without filing and text. A cardinality
+/// ruling is identified by predicate and value, a merge suggestion by its two entities.
 pub(crate) fn same(deed: &Deed) -> u128 {
     let mut names = deed.names();
     names.sort_unstable();
@@ -27,13 +27,13 @@ pub(crate) fn same(deed: &Deed) -> u128 {
     named_id("dream/deed", &parts)
 }
 
-/// Returns two in one order.
+/// Returns a pair in a fixed order.
 pub(crate) fn pair(one: EntityId, other: EntityId) -> [EntityId; 2] {
     [one.min(other), one.max(other)]
 }
 
 impl History {
-    /// Whether a person took the same back; of what a model says in its words, also if these were other ones.
+    /// Whether a person undid the same operation; for a model's text, also in other words.
     pub(crate) fn is_taken_back(&self, operation: &Operation) -> bool {
         let deed = same(&operation.deed);
         self.taken_back.contains(&deed)
@@ -41,23 +41,23 @@ impl History {
     }
 }
 
-/// What the log says of operations.
+/// The operations in the log.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// Those that a person took back, by [`same`].
+    /// Operations that a person undid, by [`same`].
     pub(crate) taken_back: BTreeSet<u128>,
-    /// Conclusions and digests of a model that a person took back, by [`same`]: rules may say it in their words.
+    /// A model's conclusions and digests that a person undid, by [`same`]: rules may state the same in their words.
     pub(crate) words_taken_back: BTreeSet<u128>,
-    /// Events that were forgotten or taken back: why their notes may be gone.
+    /// Events that were forgotten or undone, which explains missing notes.
     pub(crate) explained: BTreeSet<EventId>,
-    /// Entities that a person merged or split, whatever became of that.
+    /// Entity pairs that a person merged or split, even if it was undone.
     pub(crate) decided: BTreeSet<[EntityId; 2]>,
-    /// Operations that nobody took back, in the order of the log.
+    /// Operations that were not undone, in log order.
     pub(crate) operations: Vec<(EventId, Deed)>,
 }
 
 impl History {
-    /// Reads the decisions and operations of the log. Costs one walk over them.
+    /// Reads the decisions and operations of the log. Costs one scan over them.
     pub(crate) async fn read(events: &dyn EventStore) -> Result<Self> {
         let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
         let mut deeds: BTreeMap<EventId, (u128, bool)> = BTreeMap::new();
@@ -81,7 +81,7 @@ impl History {
                     )) => {
                         history.decided.insert(pair(*one, *other));
                     }
-                    // What a person took out again is not put away again for the same reason.
+                    // A note that a person restored is not archived again for the same reason.
                     Some(EventKind::Decision(Decision::Restore(target))) => {
                         let changes =
                             |deed: &Deed| target.maker().is_some_and(|note| deed.changes().contains(&note));

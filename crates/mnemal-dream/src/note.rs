@@ -1,28 +1,29 @@
-//! Notes as the dream sees them.
+//! Notes from the view of consolidation.
 
 use mnemal_core::{EventId, Learning, LearningKind, LearningStatus, Leave, Timestamp, Zone, named_id};
 
-/// Importance from which a note is never put away for nothing. Source: AD-46.
+/// Importance from which a note is never archived without a replacement. Source: RockBot, the high-value floor.
 const DEAR: f32 = 0.80;
-/// Events that a note rests on, from which it is never put away for nothing. Source: AD-46.
+/// Number of source events from which a note is never archived without a replacement. Source: RockBot, the high-value
+/// floor.
 const SUPPORTED: usize = 5;
 
-/// Returns the event that made a note: the one that stored it, or the operation that wrote it.
+/// Returns the event that created a note: the one that stored it, or the operation that wrote it.
 pub fn maker(row: &Learning) -> Option<EventId> {
     row.sources.first().map(|source| source.event)
 }
 
-/// Whether it is a note, and not what was learnt from messages or results of tools, which changes with what is read.
+/// Whether it is a note, and not a learning from messages or tool results, which changes with its sources.
 pub(crate) fn is_note(row: &Learning) -> bool {
     row.signal.is_none() && row.tally.is_none()
 }
 
-/// Whether the dream may touch it: a note that holds, that nobody gave a name, and that is not kept by rules of its own.
+/// Whether consolidation may change it: a live note without a user-given key, and without rules of its own.
 pub(crate) fn is_open(row: &Learning) -> bool {
     row.status == LearningStatus::Active && row.key.is_none() && is_note(row)
 }
 
-/// Whether it must not be put away unless another note stands for it.
+/// Whether it is protected from archiving without a replacement.
 pub(crate) fn is_dear(row: &Learning) -> bool {
     row.importance.get() >= DEAR
         || row.sources.len() >= SUPPORTED
@@ -30,12 +31,12 @@ pub(crate) fn is_dear(row: &Learning) -> bool {
         || (row.kind == LearningKind::AntiPattern && row.leave == Leave::Asked)
 }
 
-/// Whether two notes may become one: of one kind, one owner, one level.
+/// Whether two notes may be merged: of one kind, one owner, one level.
 pub(crate) fn is_of_one(a: &Learning, b: &Learning) -> bool {
     (a.kind, a.level) == (b.kind, b.level) && a.user == b.user && a.agent == b.agent
 }
 
-/// Says how many notes there are and on which days what they say was said: `3 notes from 2026-11-02 to 2026-11-21`.
+/// Returns the number of notes and their dates: `3 notes from 2026-11-02 to 2026-11-21`.
 pub(crate) fn extent(rows: &[&Learning]) -> String {
     let day = |at: Timestamp| at.civil(&Zone::utc()).day_text();
     let said = || rows.iter().map(|row| row.occurred_at);
@@ -48,14 +49,14 @@ pub(crate) fn extent(rows: &[&Learning]) -> String {
     format!("{} notes{when}", rows.len())
 }
 
-/// Returns the notes that the dream may touch, oldest first.
+/// Returns the notes that consolidation may change, oldest first.
 pub(crate) fn open(rows: &[Learning]) -> Vec<&Learning> {
     let mut notes: Vec<&Learning> = rows.iter().filter(|row| is_open(row)).collect();
     notes.sort_by_key(|row| (row.created_at, row.id));
     notes
 }
 
-/// Hashes what the passes look at: which notes hold, what they say and how they are filed. What drifts with time is no part.
+/// Hashes the input of the passes: the live notes with text and filing, without values that drift with time.
 pub(crate) fn fingerprint(rows: &[Learning]) -> u128 {
     let mut parts = Vec::new();
     for row in open(rows) {

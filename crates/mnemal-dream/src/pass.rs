@@ -1,4 +1,4 @@
-//! Passes: those that need no model, and one that asks one.
+//! Consolidation passes, by rule and by model.
 
 mod copies;
 mod digests;
@@ -29,10 +29,10 @@ pub use self::objectives::Objectives;
 pub use self::spellings::Spellings;
 pub use self::texts::Texts;
 
-/// More lines than the book of passes has. Source: own default.
+/// An upper bound for the lines of the pass ledger. Source: own default.
 const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Returns how far a pass has read the log; its start without a ledger.
+/// Returns how far a pass has read the log; the start of the log without a ledger.
 pub(crate) async fn read_through(ledger: &Slot<dyn LedgerStore>, pass: &str) -> Result<Cursor> {
     let Slot::Filled(ledger) = ledger else { return Ok(Cursor::START) };
     let lines = ledger.lines(Book::Pass, LINES).await?;
@@ -49,12 +49,12 @@ fn proposal(pass: &str, deed: Deed, because: &str, text: String) -> Proposal {
     }
 }
 
-/// Says that one note goes in favour of another.
+/// Proposes to retire one note in favor of another.
 fn retire(pass: &str, away: EventId, into: EventId, because: &str) -> Proposal {
     proposal(pass, Deed::Retire { notes: vec![away], into: Some(into) }, because, String::new())
 }
 
-/// Whether one of two notes of one owner can take the other's place without rising.
+/// Whether a note can replace another of the same owner without a rise in level.
 fn can_stay(stays: &Learning, away: &Learning) -> bool {
     crate::note::is_of_one(stays, away) && stays.trust >= away.trust
 }

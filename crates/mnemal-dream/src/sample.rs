@@ -1,4 +1,4 @@
-//! A few decisions of each week for a person to judge.
+//! Weekly sample of decisions for a person to assess.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +12,30 @@ use crate::dreamer::{Dreamer, line};
 use crate::history::History;
 use crate::note::{is_note, is_of_one, maker, open};
 
-/// Decisions of one family that are listed in a week. Source: AD-53.
+/// Decisions per family and week. Source: RockBot, ten a week.
 const MOST: usize = 10;
-/// Notes that hold and are shown beside one that was put away for nothing. Source: AD-53.
+/// Live notes shown with a note that was archived as noise. Source: RockBot, the five most similar.
 const BESIDE: usize = 5;
-/// Sources from which a note is heavily supported. Source: AD-46, as many as protect it.
+/// Number of sources of a well-supported note. Source: AD-46, as many as protect it.
 const SUPPORTED: usize = 5;
-/// Most notes that are compared with each other, the newest. Source: RB-55, up to 1,000 live memories.
+/// Most notes compared with each other, the newest. Source: RockBot, up to 1,000 live memories per run.
 const COMPARED: usize = 1_000;
-/// Microseconds of a week.
+/// Microseconds in a week.
 const WEEK: i64 = 7 * 24 * 3_600 * 1_000_000;
-/// Weeks for which a merge is offered. Source: AD-53, 14 days.
+/// Weeks for which a merge is sampled. Source: RockBot, 14 days.
 const RECENT: i64 = 2;
 
-/// What is judged.
+/// Kinds of sampled decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Family {
-    /// Notes of which one was made in the last 14 days.
+    /// A merge of the last 14 days.
     Merged,
-    /// Two notes that hold and are near by their words.
+    /// Two live notes that are near by their words.
     Near,
     /// A note that rests on five events or more.
     Supported,
-    /// A note that was put away with nothing in its place.
+    /// A note that was archived without a replacement.
     Noise,
 }
 
@@ -51,12 +51,12 @@ impl Family {
     }
 }
 
-/// What a person thinks of a decision, or of its absence.
+/// A person's assessment of a decision, or of a missing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assessment {
-    /// It is as it should be.
+    /// Correct.
     Right,
-    /// It is not.
+    /// Incorrect.
     Wrong,
 }
 
@@ -73,18 +73,18 @@ impl Assessment {
     }
 }
 
-/// One decision to be judged.
+/// One decision to assess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Names it by its family and the events that made its notes, so that another text is another one.
+    /// Derived from its family and the source events of its notes, so that other notes give another id.
     pub id: u128,
-    /// What is judged.
+    /// Its family.
     pub family: Family,
-    /// The operation that decided; `None` where nothing was done.
+    /// The operation; `None` where nothing was done.
     pub operation: Option<EventId>,
-    /// The notes: of a merge first the one that stands.
+    /// The notes; for a merge the merged one first.
     pub notes: Vec<Learning>,
-    /// The notes that hold and are most like one that was put away, likest first, up to five.
+    /// The live notes most similar to an archived one, best first, up to five.
     pub beside: Vec<Learning>,
 }
 
@@ -100,8 +100,8 @@ impl Sample {
 }
 
 impl Dreamer {
-    /// Returns what a person may judge this week: of each family ten that nobody has judged, the same however often it is asked in
-    /// a week as long as no note changes. What was judged comes back only with other notes.
+    /// Returns this week's sample: ten decisions per family without an assessment, the same for the whole week as long as
+    /// no note changes. An assessed decision comes back only with other notes.
     ///
     /// # Errors
     /// `Unavailable` when the log, the notes or the ledger do not answer.
@@ -120,12 +120,12 @@ impl Dreamer {
         Ok(drawn.into_values().flat_map(of_family).collect())
     }
 
-    /// Notes what a person thinks of a decision, resting on words of its notes. The ledger keeps the opinion and where the words
-    /// stand, and no text; a later opinion about the same replaces it.
+    /// Records a person's assessment, based on words of the notes. The ledger stores the assessment and the position of the
+    /// words, and no text; a later assessment replaces it.
     ///
     /// # Errors
-    /// `NotFound` when there is nothing of this id to judge, or its notes are others by now; `Invalid` when its notes do not have
-    /// the words; `Unsupported` without a ledger; `Unavailable` as [`sample`](Self::sample).
+    /// `NotFound` when no decision has this id, or its notes have changed; `Invalid` when its notes do not contain the
+    /// words; `Unsupported` without a ledger; `Unavailable` as [`sample`](Self::sample).
     pub async fn note_opinion(&self, id: u128, opinion: Assessment, words: &str) -> Result<()> {
         let Slot::Filled(ledger) = &self.parts().ledger else {
             return Err(Error::new(mnemal_core::ErrorKind::Unsupported, "there is no ledger"));
@@ -146,7 +146,7 @@ impl Dreamer {
         ledger.put(&[LedgerLine { hash: id, counts: BTreeMap::from(counts), note, ..known }]).await
     }
 
-    /// Returns everything that can be judged.
+    /// Returns all decisions that can be assessed.
     async fn samples(&self) -> Result<Vec<Sample>> {
         let (rows, history) = (self.rows().await?, History::read(self.parts().events.as_ref()).await?);
         let since = self.parts().clock.now().plus_micros(-RECENT * WEEK);
@@ -161,7 +161,7 @@ impl Dreamer {
         Ok(all)
     }
 
-    /// Returns the operations that were recorded since a moment.
+    /// Returns the operations recorded since a moment.
     async fn since(&self, history: &History, since: Timestamp) -> Result<BTreeSet<EventId>> {
         let ids: Vec<EventId> = history.operations.iter().map(|(event, _)| *event).collect();
         let mut recent = BTreeSet::new();
@@ -173,7 +173,7 @@ impl Dreamer {
     }
 }
 
-/// Returns what was made one of late, and what was put away for nothing.
+/// Returns recent merges, and notes archived without a replacement.
 fn decided(rows: &[Learning], history: &History, recent: &BTreeSet<EventId>) -> Vec<Sample> {
     let by_maker: BTreeMap<EventId, &Learning> =
         rows.iter().filter_map(|row| Some((maker(row)?, row))).collect();
@@ -199,7 +199,7 @@ fn decided(rows: &[Learning], history: &History, recent: &BTreeSet<EventId>) -> 
     all
 }
 
-/// Returns the notes that hold and are most like one, likest first.
+/// Returns the live notes most similar to one, best first.
 fn most_like(row: &Learning, rows: &[Learning]) -> Vec<Learning> {
     let own = shingles(&row.content, 1);
     let holds = |other: &&Learning| other.status == LearningStatus::Active && is_note(other);
@@ -209,7 +209,7 @@ fn most_like(row: &Learning, rows: &[Learning]) -> Vec<Learning> {
     all.into_iter().take(BESIDE).map(|(_, row)| row.clone()).collect()
 }
 
-/// Returns the pairs of notes that hold and are near by their words.
+/// Returns the pairs of live notes that are near by their words.
 fn near(rows: &[Learning]) -> Vec<Sample> {
     let notes = open(rows);
     let notes = notes.iter().skip(notes.len().saturating_sub(COMPARED));

@@ -1,46 +1,46 @@
-//! When the next step of background work is due.
+//! Schedule of background work.
 
 use std::time::Duration;
 
-/// Time before the first step. Source: BA-16.
+/// Time before the first step. Source: BA-16, 10 s after start.
 const FIRST: Duration = Duration::from_secs(10);
-/// Time between two steps. Source: NB-25.
+/// Time between two steps. Source: NB-25, the extraction interval of nanobot.
 const EVERY: Duration = Duration::from_mins(1);
-/// Time between two looks at the inbox. Source: GA-09, a file is noticed within 5 s.
+/// Time between two polls of the inbox. Source: GA-09, a file is noticed within 5 s.
 const LOOK: Duration = Duration::from_secs(5);
-/// Longest time without a step where nothing happens. Source: own default; a third of the interval of a cycle.
+/// Longest idle time without a step. Source: own default; a third of the interval of a cycle.
 const IDLE: Duration = Duration::from_mins(10);
-/// Time given to a step that runs when the work is to end. Source: GA-26, exit within 10 s.
+/// Time granted to a running step at shutdown. Source: GA-26, exit within 10 s.
 const GRACE: Duration = Duration::from_secs(8);
-/// Somebody who said something within this time talks. Source: NB-26.
+/// Time since the last message within which a user counts as active. Source: NB-26, back-off while the user chats.
 const TALKS: Duration = Duration::from_secs(10);
-/// Somebody who said something within this time may go on. Source: NB-26.
+/// Time since the last message within which a user may continue. Source: NB-26, back-off while the user chats.
 const PAUSES: Duration = Duration::from_mins(1);
-/// Intervals and least time that a step is put off while somebody talks. Source: NB-26.
+/// Back-off for an active user: intervals and least time. Source: NB-26, back-off while the user chats.
 const TALKING: (u32, Duration) = (3, Duration::from_mins(3));
-/// Intervals that a step is put off while somebody may go on. Source: NB-26.
+/// Back-off for a pausing user, in intervals. Source: NB-26, back-off while the user chats.
 const PAUSING: u32 = 2;
-/// Time after the first failure; it doubles. Source: RELIABILITY 11, 1 s doubled to 5 min with full jitter.
+/// Delay after the first failure; it doubles. Source: own default, from 1 s to 5 min with full jitter.
 const RETRY: Duration = Duration::from_secs(1);
-/// Longest time between two attempts. Source: RELIABILITY 11.
+/// Longest delay between two attempts. Source: own default, as [`RETRY`].
 const RETRY_MOST: Duration = Duration::from_mins(5);
-/// One of so many parts of a time by which it is made longer or shorter. Source: own choice; two processes do not stay in step.
+/// Random variation of a delay, as one part in this many. Source: own choice; two processes do not stay in step.
 const JITTER: u64 = 10;
 
-/// How often background work steps.
+/// Pace of background work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time before the first step. Default 10 s.
     pub first: Duration,
     /// Time between two steps. Default 60 s.
     pub every: Duration,
-    /// Time between two looks at the inbox. Default 5 s.
+    /// Time between two polls of the inbox. Default 5 s.
     pub look: Duration,
-    /// Longest time without a step where nothing happens. Default 10 minutes.
+    /// Longest idle time without a step. Default 10 minutes.
     pub idle: Duration,
-    /// Time given to a step that runs when the work is to end. Default 8 s.
+    /// Time granted to a running step at shutdown. Default 8 s.
     pub grace: Duration,
-    /// Whether a step is put off while somebody talks. Default yes.
+    /// Whether a step is deferred while a user is active. Default yes.
     pub backs_off: bool,
 }
 
@@ -50,18 +50,18 @@ impl Default for Pace {
     }
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stepped {
-    /// It was done, or is somebody else's turn.
+    /// Done, or another process has the turn.
     Done,
-    /// It was done, and more is left that it can do: the next one is due at once.
+    /// Done, with more work left: the next step is due immediately.
     More,
-    /// It failed, as a whole or in parts.
+    /// Failed, in whole or in part.
     Failed,
 }
 
-/// When the next step is due. Pure: it is told the time, and draws from its own seed.
+/// Time of the next step. Pure: the time is an argument, and random numbers come from its own seed.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pace: Pace,
@@ -72,22 +72,22 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Begins at a moment of a monotonic clock. Schedules of other seeds draw other times.
+    /// Starts at a moment of a monotonic clock. Schedules with different seeds draw different delays.
     pub fn new(pace: Pace, seed: u64, now: Duration) -> Self {
         let mut schedule = Self { dice: seed, due: now, failures: 0, is_put_off: false, pace };
         schedule.due = now + schedule.about(schedule.pace.first);
         schedule
     }
 
-    /// Returns how long to wait until the next step is due; zero when it is.
+    /// Returns the time until the next step; zero if it is due.
     pub fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now)
     }
 
-    /// Puts a step off that is due, because somebody talks; returns whether it did. It does so once for each step, so that
-    /// talk without end does not keep the work from being done, and never where the pace says that nothing backs off.
+    /// Defers a due step while a user is active; returns whether it did. It defers each step at most once, so that
+    /// continuous activity does not starve the work, and never if the pace disables back-off.
     ///
-    /// `quiet` is how long nobody has said anything; `None` where nobody ever did.
+    /// `quiet` is the time since the last message; `None` if there was none.
     pub fn put_off(&mut self, now: Duration, quiet: Option<Duration>) -> bool {
         let every = self.pace.every;
         let wait = match quiet {
@@ -101,7 +101,8 @@ impl Schedule {
         true
     }
 
-    /// Notes what a step came to. After failures in a row the next one comes at a random moment of a time that doubles.
+    /// Records the result of a step. After consecutive failures the next one comes at a random moment within a doubling
+    /// delay.
     pub fn stepped(&mut self, now: Duration, stepped: Stepped) {
         self.is_put_off = false;
         let wait = match stepped {
@@ -122,14 +123,15 @@ impl Schedule {
         self.due = now + wait;
     }
 
-    /// Returns about so long, by up to a tenth more or less.
+    /// Returns the time varied by up to a tenth.
     fn about(&mut self, time: Duration) -> Duration {
         let part = micros(time) / JITTER;
         let drawn = self.below(2 * part + 1);
         Duration::from_micros(micros(time) - part + drawn)
     }
 
-    /// Draws a number below another, which is not zero. `SplitMix64`, Steele, Lea and Flood 2014; the bias does not matter here.
+    /// Draws a number below another, which is not zero. `SplitMix64`, Steele, Lea and Flood 2014; the bias does not matter
+    /// here.
     fn below(&mut self, most: u64) -> u64 {
         self.dice = self.dice.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut drawn = self.dice;

@@ -1,28 +1,28 @@
-//! How much background work may do, and how often.
+//! Limits and intervals of background work.
 
 use std::time::Duration;
 
-/// Least time between two cycles that nobody asked for. Source: GB-32, 30 minutes.
+/// Least time between two scheduled cycles. Source: GB-32, 30 minutes.
 const INTERVAL: Duration = Duration::from_mins(30);
-/// Longest time for which a pass is skipped because nothing changed. Source: AD-49.
+/// Longest time for which an unchanged pass is skipped. Source: RockBot `DreamPassLedger.cs`, 7 days.
 const FORCED: Duration = Duration::from_hours(7 * 24);
-/// How long the line of a cycle is kept. Source: own default; a month can be looked through.
+/// Retention of a cycle's ledger line. Source: own default; a month can be reviewed.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// How much background work may do, and how often.
+/// Limits and intervals of background work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DreamSettings {
-    /// Least time between two cycles that nobody asked for. Default 30 minutes, GB.
+    /// Least time between two scheduled cycles. Default 30 minutes, GB.
     pub interval: Duration,
     /// Longest time for which a pass over unchanged notes is skipped. Default 7 days, `RockBot`.
     pub forced: Duration,
-    /// How long the line of a cycle is kept. Default 30 days.
+    /// Retention of a cycle's ledger line. Default 30 days.
     pub kept: Duration,
-    /// Most of the notes that hold that one cycle may change, 0 to 1. Default 0.02, FEATURES AD-61.
+    /// Share of the live notes that one cycle may change, 0 to 1. Default 0.02.
     pub share: f64,
-    /// Notes that one cycle may change whatever the share says. Default 1.
+    /// Notes that one cycle may change regardless of the share. Default 1.
     pub least: usize,
-    /// Notes that no cycle changes more of. Default 50.
+    /// Most notes that one cycle may change. Default 50.
     pub most: usize,
 }
 
@@ -34,13 +34,13 @@ impl Default for DreamSettings {
 
 /// Source: AD-61, at most 2 % of the live rows.
 const SHARE: f64 = 0.02;
-/// Source: AD-61.
+/// Source: AD-61, at least one row.
 const LEAST: usize = 1;
-/// Source: AD-61.
+/// Source: AD-61, at most 50 rows.
 const MOST: usize = 50;
 
 impl DreamSettings {
-    /// Returns how many of so many notes one cycle may change.
+    /// Returns how many of the live notes one cycle may change.
     pub(crate) fn budget(&self, live: usize) -> usize {
         #[expect(clippy::cast_precision_loss, reason = "a count of notes")]
         let share = live as f64 * self.share;

@@ -1,4 +1,4 @@
-//! Groups of notes that a pass asked about and left alone: when each is offered again.
+//! Retry backoff for note groups that a pass asked about without a result.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use mnemal_core::{Book, EventId, LedgerLine, LedgerStore, Left, Result, Slot, Timestamp, named_id};
 
-/// Time after which a group is offered again for the first time; each later time is twice as long. Source: AD-43.
+/// Time until the first retry of a group; each further one doubles. Source: RockBot #571, 7 days.
 const FIRST: Duration = Duration::from_hours(7 * 24);
-/// Longest time between two offers of a group. Source: AD-43.
+/// Longest time between two retries of a group. Source: RockBot #571, 56 days.
 const LONGEST: Duration = Duration::from_hours(56 * 24);
-/// More groups than a book has. Source: own default.
+/// An upper bound for the groups of a ledger. Source: own default.
 const LINES: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
-/// The number of a line that says how often the group was left.
+/// Ledger number: how often the group was skipped.
 const TIMES: &str = "times";
 
-/// How a group stands.
+/// The state of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// Nobody was asked about it yet.
+    /// Not asked about yet.
     New,
-    /// It is offered again, so long after its time.
+    /// Due for a retry, for this long.
     Reopened(Duration),
-    /// It is left alone.
+    /// Not due yet.
     Closed,
 }
 
-/// The groups that one pass left alone.
+/// The groups that one pass skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Settled(BTreeMap<String, LedgerLine>);
 
@@ -39,10 +39,10 @@ impl Settled {
         Ok(Self(own.map(|line| (line.key.clone(), line)).collect()))
     }
 
-    /// Says how a group stands. A note that was made anew has another name, so that its groups are new.
+    /// Returns the state of a group. A rewritten note has another id, so its groups are new.
     pub(crate) fn standing(&self, pass: &str, notes: &[EventId], now: Timestamp) -> Standing {
         let Some(line) = self.0.get(&key(pass, notes)) else { return Standing::New };
-        // A time to come is that of a clock that was wrong.
+        // A time in the future comes from a wrong clock.
         let due = if line.at <= now { line.at.plus_micros(micros(pause(times(line)))) } else { now };
         match u64::try_from(now.as_micros() - due.as_micros()) {
             Ok(late) => Standing::Reopened(Duration::from_micros(late)),
@@ -50,7 +50,7 @@ impl Settled {
         }
     }
 
-    /// Returns the line of a group that is left alone, once more.
+    /// Returns the ledger line of a group skipped once more.
     pub(crate) fn line(&self, pass: &str, left: &Left, at: Timestamp) -> LedgerLine {
         let key = key(pass, &left.notes);
         let times = self.0.get(&key).map_or(0, times).saturating_add(1);
@@ -59,7 +59,7 @@ impl Settled {
     }
 }
 
-/// Returns how long a group is left alone that was left so often.
+/// Returns the delay of a group skipped this often.
 fn pause(times: u64) -> Duration {
     let doublings = u32::try_from(times.saturating_sub(1)).unwrap_or(u32::MAX);
     FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST)
@@ -73,7 +73,7 @@ fn key(pass: &str, notes: &[EventId]) -> String {
     format!("{pass}:{:032x}", group(notes))
 }
 
-/// Names a group by its notes, in whatever order.
+/// Identifies a group by its notes, in any order.
 fn group(notes: &[EventId]) -> u128 {
     let mut names: Vec<String> = notes.iter().map(ToString::to_string).collect();
     names.sort_unstable();

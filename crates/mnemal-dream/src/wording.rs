@@ -1,37 +1,37 @@
-//! What a space knows of words, for the check whether anything is lost.
+//! Protected and common words of a space, for the check that a rewrite loses nothing.
 
 use std::sync::Arc;
 
 use mnemal_core::{Category, Entity, EntityFilter, ErrorKind, GraphStore, Learning, Slot};
 use mnemal_text::Vocabulary;
 
-/// What a space adds to the check whether anything is lost.
+/// A space's settings for the check that a rewrite loses nothing.
 #[derive(Clone, Debug)]
 pub struct Wording {
-    /// Whose names are protected.
+    /// The graph, whose names are protected.
     pub graph: Slot<dyn GraphStore>,
-    /// Words that are ordinary language wherever they stand.
+    /// Words that count as ordinary language everywhere.
     pub common: Vec<String>,
-    /// Words that must not be lost, whatever else is said of them.
+    /// Words that must always be preserved.
     pub specific: Vec<String>,
-    /// Categories whose numbers may be lost, with what is below them.
+    /// Categories whose numbers may be dropped, including subcategories.
     pub disposable: Vec<Category>,
-    /// Lists of the settings that cannot be read and do nothing, by their names; every cycle says so.
+    /// Names of malformed lists in the settings, which are ignored; every cycle reports them.
     pub malformed: Vec<&'static str>,
 }
 
-/// The same, with the words of the notes counted.
+/// The same, with word counts of the notes.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     vocabulary: Vocabulary,
     disposable: Vec<Category>,
-    /// Why the names of the space are not known, where they could not be read.
+    /// The error if the names of the space could not be read.
     pub(crate) without_names: Option<ErrorKind>,
 }
 
 impl Wording {
-    /// Counts the words of the notes, and reads the names. Where the names cannot be read, no word of a script without case is
-    /// common, so that more is refused and nothing is lost.
+    /// Counts the words of the notes, and reads the names. If the names cannot be read, no word of a script without case
+    /// counts as common, so that more is refused and nothing is lost.
     pub(crate) async fn of(&self, rows: &[Learning]) -> Words {
         let names = match &self.graph {
             Slot::Filled(graph) => graph.entities(&EntityFilter::all()).await,
@@ -51,12 +51,12 @@ impl Wording {
 }
 
 impl Words {
-    /// Returns what must not be lost of a text.
+    /// Returns the specifics of a text that must be preserved.
     pub(crate) fn specifics(&self, text: &str) -> Vec<String> {
         self.vocabulary.specifics(text)
     }
 
-    /// Returns what a text lacks of notes for which it would stand.
+    /// Returns the specifics of notes that a replacement text omits.
     pub(crate) fn uncovered(&self, text: &str, rows: &[&Learning]) -> Vec<String> {
         let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
         let mut missing = self.vocabulary.uncovered(text, &sources);
@@ -81,7 +81,7 @@ fn names_of(entity: &Arc<Entity>) -> impl Iterator<Item = &str> {
     entity.names.iter().map(|name| name.text.as_str())
 }
 
-/// Whether a specific is a number and nothing else.
+/// Whether a specific is only a number.
 fn is_number(specific: &str) -> bool {
     specific.contains(char::is_numeric) && !specific.contains(char::is_alphabetic)
 }

@@ -1,4 +1,4 @@
-//! What a question asks of the graph: which names may stand in it, which words, and whether it looks back.
+//! Query analysis: the candidate names in a question, its content words, and whether it asks about the past.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -12,15 +12,16 @@ use crate::role;
 use crate::say;
 use crate::stems::Stems;
 
-/// Most words of one name. Source: own choice; "Universidad Nacional Autónoma de México" has five.
+/// Most words in one name. Source: own choice; "Universidad Nacional Autónoma de México" has five.
 const LONGEST: usize = 5;
-/// Fewest letters of a name in a script that separates words. Source: RB-74.
+/// Fewest letters of a name in a script that separates words. Source: RB-74, shorter names match too much by accident.
 const SHORTEST: usize = 3;
-/// Fewest and most characters of a name inside a run of script that does not. Source: own choice, family name and given name.
+/// Fewest and most characters of a name inside a run of unseparated script. Source: own choice, family name and given
+/// name.
 const RUN: (usize, usize) = (2, 4);
-/// Most keys that are looked up. Source: own choice; as many as one statement of the store asks for at once.
+/// Most keys looked up per question. Source: own choice; as many as one statement of the store asks for at once.
 const MOST_KEYS: usize = 100;
-/// Words that ask for what was before, folded. Source: own choice for the languages that are read.
+/// Words that ask about the past, folded. Source: own choice for the supported languages.
 const BEFORE: [&str; 36] = [
     "before",
     "previous",
@@ -60,31 +61,31 @@ const BEFORE: [&str; 36] = [
     "原来",
 ];
 
-/// Words that ask for all that is known of somebody. Source: own choice for the languages that are read.
+/// Words that ask for everything known about an entity. Source: own choice for the supported languages.
 const ANYTHING: &str = "know tell remember describe info information everything anything something summary summarise who \
                         weißt wissen erzähl erzähle alles sais savoir raconte sabes saber cuenta cuéntame sabe conta \
                         知道 什么 告诉";
 
-/// What is looked up for a question.
+/// The parts of a question that the graph looks up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
-    /// Keys of what may be a name, in the order of the text.
+    /// Keys of candidate names, in text order.
     pub(crate) keys: Vec<String>,
-    /// Hashes of its words with content, as they are compared, ascending.
+    /// Hashes of the content words, in the form in which they are compared, ascending.
     words: Vec<u64>,
-    /// Whether it asks for what was before.
+    /// Whether the question asks about the past.
     pub(crate) looks_back: bool,
-    /// The words with which it asks for a predicate.
+    /// The words that ask for each predicate.
     predicates: BTreeMap<&'static str, Words>,
-    /// The words with which it asks for somebody's role, by the role as facts name it.
+    /// The words that ask for a person's role, by the role name that facts use.
     roles: BTreeMap<String, Words>,
-    /// The words with which it asks for anything, or for nothing further.
+    /// The words that ask for everything, or that ask for nothing specific.
     general: Words,
     analyzer: Analyzer,
 }
 
 impl Asked {
-    /// Reads a question in any language.
+    /// Analyzes a question in any supported language.
     pub(crate) fn read(text: &str) -> Self {
         let language = Language::guess(text);
         let analyzer = Analyzer::new(language);
@@ -121,39 +122,39 @@ impl Asked {
         }
         let looks_back = BEFORE.into_iter().any(is_said);
         let mut keys = keys(text, language);
-        // "Vivo" is what is asked for, and no name, whoever may be called so.
+        // "Vivo" asks for a residence and is not a name, even if a person has that name.
         keys.retain(|key| !key.split(' ').all(|word| is_asking(word) || is_stop_word(language, word)));
         Self { keys, words, looks_back, predicates, roles, general, analyzer }
     }
 
-    /// Returns the words with which a predicate is asked for.
+    /// Returns the words that ask for a predicate.
     pub(crate) fn for_predicate(&self, name: &str) -> Option<&Words> {
         self.predicates.get(name)
     }
 
-    /// Returns the words with which a role of somebody is asked for, in whatever language.
+    /// Returns the words that ask for a role, in any language.
     pub(crate) fn for_role(&self, topic: &str) -> Option<&Words> {
         if self.roles.is_empty() { None } else { self.roles.get(&role::normal(topic)) }
     }
 
-    /// Returns the words with which roles are asked for.
+    /// Returns the words that ask for roles.
     pub(crate) fn of_roles(&self) -> Words {
         let mut all = Words::default();
         self.roles.values().for_each(|words| all.extend(words));
         all
     }
 
-    /// Returns how many words with content it has.
+    /// Returns the number of content words.
     pub(crate) fn n_words(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether nothing is asked of the bearers of these names in particular: "What do you know about Ann?"
+    /// Whether the question asks nothing specific about the bearers of these names: "What do you know about Ann?"
     pub(crate) fn is_open(&self, names: &Words) -> bool {
         (0..self.words.len()).all(|place| names.has(place) || self.general.has(place))
     }
 
-    /// Returns which of the question's words stand in a text.
+    /// Returns the words that the question shares with a text.
     pub(crate) fn shared(&self, text: &str, stems: &Stems) -> Words {
         let mut shared = Words::default();
         if !self.words.is_empty() {
@@ -167,7 +168,7 @@ impl Asked {
     }
 }
 
-/// Some of a question's words, by their places in it: one bit each. Most texts share none, and take no memory.
+/// A set of question words, one bit for each position. Most texts share none, and an empty set takes no heap memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words(Vec<u64>);
 
@@ -188,7 +189,7 @@ impl Words {
         self.0.is_empty()
     }
 
-    /// Adds others.
+    /// Adds the words of another set.
     pub(crate) fn extend(&mut self, others: &Self) {
         self.0.resize(self.0.len().max(others.0.len()), 0);
         for (bits, others) in self.0.iter_mut().zip(&others.0) {
@@ -196,20 +197,20 @@ impl Words {
         }
     }
 
-    /// Returns how many there are beside others.
+    /// Returns how many words are not in the other set.
     pub(crate) fn beside(&self, others: &Self) -> usize {
         let others = others.0.iter().copied().chain(std::iter::repeat(0));
         self.0.iter().zip(others).map(|(bits, others)| (bits & !others).count_ones() as usize).sum()
     }
 }
 
-/// The words with which questions ask, as one language compares them: made once, because there are hundreds.
+/// The words that questions use, in the comparison form of one language. Built once, because there are hundreds.
 struct Asking {
     /// The predicates that a word asks for, by its hash.
     predicates: HashMap<u64, Vec<&'static str>>,
     /// The roles that a word asks for.
     roles: HashMap<u64, Vec<String>>,
-    /// Those that ask for anything, or for nothing further.
+    /// The words that ask for everything, or for nothing specific.
     general: HashSet<u64>,
 }
 
@@ -229,7 +230,7 @@ impl Asking {
             }
         }
         let asked = question_words();
-        // A phrase asks by all of its words, which one word of it does not.
+        // A phrase asks only with all of its words; a single word of it does not.
         let single = |text: &str| {
             let mut hashes = terms(text);
             let first = hashes.next();
@@ -257,7 +258,8 @@ impl Asking {
     }
 }
 
-/// Whether a folded word asks for a fact, in any language, and names nobody. Words for roles may: "Nora" is one of Portuguese.
+/// Whether a folded word asks for a fact, in any language, and is not a name. Role words can be names: "Nora" is one in
+/// Portuguese.
 fn is_asking(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let QuestionWords { predicates, general, .. } = question_words();
@@ -266,16 +268,16 @@ fn is_asking(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// Characters with which a question in a script without blanks asks. Source: own choice, pronouns and particles.
+/// Characters that form questions in a script without spaces. Source: own choice, pronouns and particles.
 const JOINTS: &str = "我你您他她它们咱哪谁什么吗呢吧啊在是的了有几多少怎样和跟现目前私僕誰何どのですか나내저우리누구무엇어디은는이가";
 
-/// Whether a term joins the words of a question in such a script, and has no meaning of its own.
+/// Whether a term only joins the words of a question in such a script, and has no content.
 fn is_joint(term: &str) -> bool {
     term.chars().any(|letter| JOINTS.contains(letter))
 }
 
-/// Returns the keys of what may be a name: up to five words that stand together, and in scripts that do not separate words
-/// two to four characters.
+/// Returns the keys of candidate names: up to five adjacent words, and in scripts that do not separate words two to
+/// four characters.
 fn keys(text: &str, language: Language) -> Vec<String> {
     let trimmed = |word: &'_ str| {
         let marks = |c: char| !c.is_alphanumeric();
@@ -319,7 +321,7 @@ impl Found {
     }
 }
 
-/// Whether a word holds script that does not separate words, or that adds endings to names.
+/// Whether a word holds script that does not separate words, or that attaches endings to names.
 fn is_run(word: &str) -> bool {
     word.chars().any(|character| {
         matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'

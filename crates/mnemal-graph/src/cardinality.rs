@@ -1,30 +1,29 @@
-//! How many values a predicate holds in this space: what the shipped table says, unless a person decided or the engine learnt
-//! otherwise.
+//! Predicate cardinality in a space: the shipped table, unless a person decided or the engine learned otherwise.
 
 use std::collections::BTreeMap;
 
 use mnemal_core::{Cardinality, EventId, Predicate, Ruling};
 use mnemal_extract::predicate;
 
-/// Predicates of a space's own that are kept track of; more are sets, and nothing is learnt of them. Source: own choice; the
-/// shipped table has 40.
+/// Most custom predicates that are tracked; further ones count as sets, and nothing is learned about them. Source: own
+/// choice; the shipped table has 40.
 const MOST_OWN: usize = 1_000;
 
-/// Where it comes from how many values a predicate holds.
+/// The origin of a predicate's cardinality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The shipped table says so.
+    /// The shipped table.
     Shipped,
-    /// It is a predicate of the space's own, and nothing says yet that it is no set.
+    /// A custom predicate of the space with no ruling yet; it counts as a set.
     Candidate,
-    /// The engine learnt it from the claims.
+    /// Learned by the engine from the claims.
     Learnt,
-    /// A person decided so.
+    /// Decided by a person.
     Decided,
 }
 
 impl Standing {
-    /// Returns its name for people and programs.
+    /// Returns the name used on the wire and in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shipped => "shipped",
@@ -35,7 +34,7 @@ impl Standing {
     }
 }
 
-/// What was said in a space of how many values predicates hold.
+/// The cardinality rulings of a space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cardinalities {
     said: BTreeMap<Predicate, Vec<Ruling>>,
@@ -43,29 +42,29 @@ pub(crate) struct Cardinalities {
 }
 
 impl Cardinalities {
-    /// Takes what is stored.
+    /// Loads the stored rulings.
     pub(crate) fn from_rows(said: BTreeMap<Predicate, Vec<Ruling>>) -> Self {
         Self { said, is_changed: false }
     }
 
-    /// Returns what is to be stored.
+    /// Returns the rulings to store.
     pub(crate) fn rows(&self) -> &BTreeMap<Predicate, Vec<Ruling>> {
         &self.said
     }
 
-    /// Whether anything was said since the last call.
+    /// Whether a ruling changed since the last call.
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.is_changed)
     }
 
-    /// Returns how many values a predicate holds for one subject: what a person decided last, else what was learnt last, else
-    /// what the table says, else a set.
+    /// Returns the cardinality of a predicate per subject: the last decision of a person, else the last learned ruling,
+    /// else the table, else a set.
     pub(crate) fn of(&self, predicate: &Predicate) -> Cardinality {
         let ruled = self.ruling(predicate).map(|ruling| ruling.cardinality);
         ruled.or_else(|| shipped(predicate)).unwrap_or(Cardinality::Many)
     }
 
-    /// Returns where that comes from.
+    /// Returns the origin of the cardinality.
     pub(crate) fn standing(&self, predicate: &Predicate) -> Standing {
         match self.ruling(predicate) {
             Some(ruling) if ruling.is_decided => Standing::Decided,
@@ -80,7 +79,7 @@ impl Cardinalities {
         rulings.iter().rev().find(|ruling| ruling.is_decided).or_else(|| rulings.last())
     }
 
-    /// Notes that something is said with a predicate.
+    /// Records that a predicate is in use.
     pub(crate) fn meet(&mut self, predicate: &Predicate) {
         let is_new = shipped(predicate).is_none() && !self.said.contains_key(predicate);
         if is_new && self.said.len() < MOST_OWN {
@@ -89,19 +88,19 @@ impl Cardinalities {
         }
     }
 
-    /// Takes in a ruling.
+    /// Adds a ruling.
     pub(crate) fn rule(&mut self, predicate: &Predicate, ruling: Ruling) {
         self.said.entry(predicate.clone()).or_default().push(ruling);
         self.is_changed = true;
     }
 
-    /// Returns the predicate about which an event ruled.
+    /// Returns the predicate that an event ruled on.
     pub(crate) fn ruled_by(&self, event: EventId) -> Option<&Predicate> {
         let rules = |rulings: &[Ruling]| rulings.iter().any(|ruling| ruling.by == event);
         self.said.iter().find(|(_, rulings)| rules(rulings)).map(|(predicate, _)| predicate)
     }
 
-    /// Takes the ruling of an event back.
+    /// Reverts the ruling of an event.
     pub(crate) fn take_back(&mut self, predicate: &Predicate, event: EventId) {
         let Some(rulings) = self.said.get_mut(predicate) else { return };
         rulings.retain(|ruling| ruling.by != event);
@@ -112,12 +111,13 @@ impl Cardinalities {
     }
 }
 
-/// Whether a decision may say so: what happens stays a happening, and nothing else becomes one.
+/// Whether a decision may set this cardinality: an event predicate stays one, and no other becomes one.
 pub(crate) fn may_decide(predicate: &Predicate, cardinality: Cardinality) -> bool {
     cardinality != Cardinality::Event && shipped(predicate) != Some(Cardinality::Event)
 }
 
-/// Whether the engine may say so by itself: of a predicate of the space's own, that it is a set or holds one value at a time.
+/// Whether the engine may set this cardinality itself: only for a custom predicate, and only a set or one value at a
+/// time.
 pub(crate) fn may_learn(predicate: &Predicate, cardinality: Cardinality) -> bool {
     matches!(cardinality, Cardinality::Now | Cardinality::Many) && shipped(predicate).is_none()
 }

@@ -1,20 +1,20 @@
-//! Names in their cases: "Москве" for "Москва", "Berlins" for "Berlin", "부산에서" for "부산".
+//! Grammatical cases of names: "Москве" for "Москва", "Berlins" for "Berlin", "부산에서" for "부산".
 
 use crate::pack::{Paradigm, packs};
 use crate::spelling::is_family_first;
 
-/// Least letters that no ending takes away. Source: own choice; two signs of Han or Hangul are a name.
+/// Fewest letters of a stem that no ending may shorten. Source: own choice; two characters of Han or Hangul are a name.
 const STEM: usize = 3;
 
-/// How sure it is that two words are one name in two cases.
+/// Confidence that two words are one name in two cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sure {
-    /// Only if something else speaks for it.
+    /// Counts only with other evidence.
     Hardly,
     Rather,
 }
 
-/// Returns the other forms of a word in its cases, each as sure as its endings are.
+/// Returns the other case forms of a word, each with the confidence of its endings.
 pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
     let least = if is_family_first(word) { 2 } else { STEM };
     let is_long = |stem: &str| stem.chars().nth(least - 1).is_some();
@@ -43,7 +43,7 @@ pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
     found
 }
 
-/// Returns whether two names of several words are one in two cases, and how sure.
+/// Returns whether two multi-word names are one name in two cases, and with what confidence.
 pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
     let (mut words, mut others) = (one.split(' '), other.split(' '));
     let mut sure = Sure::Rather;
@@ -57,10 +57,10 @@ pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
     }
 }
 
-/// Returns whether two words have one stem and two endings that go together; the same as one being among the [`forms`] of the
-/// other, without making these.
+/// Returns whether two words share a stem and have compatible endings. Gives the same result as looking one word up
+/// among the [`forms`] of the other, without building them.
 fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
-    // Behind what the two have in common only endings may stand, and one of these has letters.
+    // After the common prefix only endings may follow, and one of them must have letters.
     let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let rest = one.len().max(other.len()) - common;
     let least = if is_family_first(one) { 2 } else { STEM };
@@ -78,7 +78,7 @@ fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
     found.map(|paradigm| if paradigm.is_weak { Sure::Hardly } else { Sure::Rather }).max()
 }
 
-/// Whether a sign is of the script in which a word ends.
+/// Whether a character belongs to the script in which a word ends.
 fn is_script_of(sign: char, word: &str) -> bool {
     let block = |sign: char| match sign {
         '가'..='힣' => 0xAC,

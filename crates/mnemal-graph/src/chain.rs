@@ -1,15 +1,15 @@
-//! Two ways to put extractors together.
+//! Combinations of extractors: `Chain` runs all of them, `Fallback` the first that finds a claim.
 
 use std::sync::Arc;
 
 use mnemal_core::{ExtractedFact, Extraction, Extractor, Mention, Producer, Span, Utterance};
 
-/// Reads with every extractor and keeps what each finds; of two that read the same words, the first one is believed.
+/// Runs every extractor and keeps all findings; where two read the same words, the first one wins.
 #[derive(Clone, Debug)]
 pub struct Chain(Vec<Arc<dyn Extractor>>);
 
 impl Chain {
-    /// Reads with these, in this order.
+    /// Combines these extractors, in this order.
     pub fn new(extractors: Vec<Arc<dyn Extractor>>) -> Self {
         Self(extractors)
     }
@@ -39,12 +39,12 @@ impl Extractor for Chain {
     }
 }
 
-/// Reads with the first extractor that finds a claim; where none does, it says what the first one found.
+/// Uses the first extractor that finds a claim; if none does, returns the result of the first one.
 #[derive(Clone, Debug)]
 pub struct Fallback(Vec<Arc<dyn Extractor>>);
 
 impl Fallback {
-    /// Reads with these, in this order.
+    /// Combines these extractors, in this order.
     pub fn new(extractors: Vec<Arc<dyn Extractor>>) -> Self {
         Self(extractors)
     }
@@ -68,7 +68,7 @@ impl Extractor for Fallback {
     }
 }
 
-/// Names a combination by its parts; its version is the sum of theirs, which rises with each of them.
+/// Names a combination by its parts; its version is the sum of their versions, so it rises with each of them.
 fn named(how: &str, parts: &[Arc<dyn Extractor>]) -> Producer {
     let producers: Vec<Producer> = parts.iter().map(|part| part.producer()).collect();
     let names: Vec<String> = producers.iter().map(|part| format!("{} {}", part.id, part.version)).collect();

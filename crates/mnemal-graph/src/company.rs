@@ -1,4 +1,4 @@
-//! Who and what is named together: how often, and when first and last.
+//! Co-occurrence of entities: counts, first and last time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,37 +8,38 @@ use mnemal_core::{
 
 use crate::Graph;
 
-/// How often something was named.
+/// Mention statistics of an entity or a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sightings {
-    /// Events that name it, each once.
+    /// Events that mention it, each counted once.
     pub events: usize,
-    /// When the first of them was said.
+    /// Time of the first mention.
     pub first_at: Timestamp,
-    /// When the last of them was said.
+    /// Time of the last mention.
     pub last_at: Timestamp,
 }
 
-/// What was named in the same events as something else.
+/// An entity with mention statistics: of a pair that occurs in the same events, or its own in a census.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
-    /// Who or what.
+    /// The entity.
     pub entity: EntityId,
-    /// How often, and when, both were named.
+    /// Number and times of the events.
     pub seen: Sightings,
 }
 
-/// Events that name something, each with the time at which it was said.
+/// Events that mention an entity, each with the time at which it was said.
 pub(crate) type Named = BTreeMap<EventId, Timestamp>;
 
-/// Counts events; `None` for none.
+/// Counts events; `None` if there are none.
 pub(crate) fn count(named: &Named) -> Option<Sightings> {
     let (first, last) = (named.values().min()?, named.values().max()?);
     Some(Sightings { events: named.len(), first_at: *first, last_at: *last })
 }
 
 impl Graph {
-    /// Returns how often an entity was named until the world time, together with what is taken for it; `None` for never.
+    /// Returns the mention statistics of an entity, including the entities merged into it, up to the world time; `None` if
+    /// it was never mentioned.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -47,8 +48,8 @@ impl Graph {
         Ok(count(&rows.iter().filter(|row| row.occurred_at <= as_of.world).map(at).collect()))
     }
 
-    /// Returns who and what was named in the same events as an entity until the world time: what was named with it most often
-    /// first, then latest, then by id. Each stands for all that are taken for it.
+    /// Returns the entities mentioned in the same events as this one up to the world time: most frequent first, then
+    /// latest, then by id. Each entry covers all entities merged into it.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -64,8 +65,8 @@ impl Graph {
         Ok(ranked(named.into_iter().filter(|(other, _)| *other != id)))
     }
 
-    /// Returns every entity with how often it was named until the world time, most often first, then latest, then by id.
-    /// Costs as much as there are mentions.
+    /// Returns every entity with its mention statistics up to the world time, most frequent first, then latest, then by id.
+    /// The cost is linear in the number of mentions.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -73,7 +74,7 @@ impl Graph {
         Ok(ranked(self.named_in(&MentionFilter::all(), as_of).await?.into_iter()))
     }
 
-    /// Returns the events among the mentions that pass the filter, by what stands for each entity.
+    /// Returns the events of the mentions that pass the filter, by canonical entity.
     pub(crate) async fn named_in(
         &self,
         filter: &MentionFilter,
@@ -90,7 +91,7 @@ impl Graph {
         Ok(named)
     }
 
-    /// Returns what stands for each of these at the belief time; itself where it stands for itself.
+    /// Returns the canonical entity of each of these at the belief time; an unmerged entity is its own.
     pub(crate) async fn wholes(
         &self,
         ids: BTreeSet<EntityId>,
@@ -110,7 +111,7 @@ impl Graph {
         }
         let whole = |id: EntityId| {
             let mut at = id;
-            // Joins form no circle; the bound is for rows that say otherwise.
+            // Merges form no cycle; the bound protects against corrupt rows.
             for _ in 0..next.len() {
                 match next.get(&at) {
                     Some(into) if *into != at => at = *into,

@@ -1,4 +1,4 @@
-//! A pass that learns how many values the predicates of a space's own hold.
+//! Cardinality pass: learns how many values the custom predicates of a space hold.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::observed::Observed;
 /// The name in the ledger.
 const NAME: &str = "cardinality";
 
-/// Proposes for predicates that no shipped table knows that they hold one value at a time, or confirms that they are sets, as soon
-/// as their claims show it. What a person decided about is left alone, and a shipped predicate never changes by itself.
+/// Proposes single-value-at-a-time for custom predicates, or confirms that they are sets, as soon as their claims show
+/// it. Predicates that a person decided on are skipped, and a shipped predicate never changes by itself.
 ///
-/// It needs no model, and costs one read of a row where a space has no predicates of its own.
+/// The pass needs no model, and costs one row read in a space without custom predicates.
 #[derive(Clone, Debug)]
 pub struct Counting {
     graph: Arc<dyn GraphStore>,
@@ -26,7 +26,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Looks at these rows; 90 days of silence are counted by this clock.
+    /// Creates the pass over these rows; the clock measures the 90 days of silence.
     pub fn new(graph: Arc<dyn GraphStore>, clock: Arc<dyn Clock>) -> Self {
         Self { graph, clock }
     }
@@ -47,7 +47,7 @@ impl Pass for Counting {
         if own.is_empty() {
             return Ok(Looked::default());
         }
-        // What it looks at is not the notes, so it looks again whether or not they changed.
+        // The pass reads claims and not notes, so it runs whether or not the notes changed.
         let mut looked = Looked { through: Some(self.graph.cursor().await?), ..Looked::default() };
         let graph = Graph::new(Arc::clone(&self.graph));
         let observed = graph.observed(Within::Only(own), self.clock.now()).await?;
@@ -56,7 +56,7 @@ impl Pass for Counting {
     }
 }
 
-/// Proposes what the claims show, unless that is known already.
+/// Proposes what the claims show, unless it is already in effect.
 fn proposal(observed: &Observed) -> Option<Proposal> {
     let shows: Cardinality = observed.shows()?;
     if observed.standing == Standing::Learnt && observed.cardinality == shows {

@@ -1,14 +1,14 @@
-//! The day that a deadline or a birthday names: "tomorrow" means another one on each day.
+//! Calendar day of a deadline or a birthday: resolves relative words such as "tomorrow".
 
 use mnemal_core::{ExtractedFact, Grain, NewEvent, When, WorldTime, Zone};
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
 /// Digits of a year.
 const YEAR_DIGITS: usize = 4;
 
-/// Returns the day that a claim names as its value, `2026-10-06`, at the place where it was said; `None` where its words
-/// stand for themselves, as "5 January 1955" and, of a birthday, "3 May" do.
+/// Returns the day that a claim names as its value, `2026-10-06`, in the time zone where it was said; `None` where the
+/// words are absolute, as in "5 January 1955" and, for a birthday, "3 May".
 pub(crate) fn of(fact: &ExtractedFact, said: &NewEvent) -> Option<String> {
     let (time, words) = (fact.time?, fact.object.text.as_str());
     match fact.predicate.as_str() {
@@ -20,8 +20,8 @@ pub(crate) fn of(fact: &ExtractedFact, said: &NewEvent) -> Option<String> {
     }
 }
 
-/// Whether words name a day only as seen from the day on which they were said. A birthday to come is told from there, one
-/// without a number too.
+/// Whether the words name a day relative to the day on which they were said. An upcoming birthday counts as relative,
+/// even if the words hold no number.
 fn is_relative(time: When, words: &str, said: &NewEvent) -> bool {
     let now = WorldTime::from_seconds(said.occurred_at.as_micros().div_euclid(1_000_000));
     let is_ahead = time.start.is_some_and(|start| start > now);
@@ -32,7 +32,7 @@ fn has_year(words: &str) -> bool {
     words.split(|sign: char| !sign.is_ascii_digit()).any(|digits| digits.len() == YEAR_DIGITS)
 }
 
-/// Returns the last day of a time, or the month, the year or the hour, as exactly as it is known.
+/// Returns the last day of a time, or its month, year or hour, at the granularity that is known.
 fn text(time: When, zone: &Zone) -> Option<String> {
     let last = |end: WorldTime| WorldTime::from_seconds(end.as_seconds() - DAY).civil(zone);
     let first = time.start.map(|start| start.civil(zone));

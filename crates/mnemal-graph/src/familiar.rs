@@ -1,4 +1,4 @@
-//! Whom and what a model is told about that reads claims.
+//! Known entities and topics, passed to the extraction model as context.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,25 +8,27 @@ use mnemal_text::fold;
 
 use crate::{Graph, Sightings, Topic};
 
-/// Entities that are told. Source: BA-22.
+/// Entities passed as context. Source: BA-22, the ten that fit the text best.
 const ENTITIES: usize = 10;
-/// Topics that are told. Source: BA-22.
+/// Topics passed as context. Source: BA-22, the five that fit the text best.
 const TOPICS: usize = 5;
-/// First letter of the blocks of Chinese and Japanese scripts, which are written without blanks. Source: Unicode, CJK Radicals.
+/// First letter of the blocks of Chinese and Japanese scripts, which are written without spaces. Source: Unicode, CJK
+/// Radicals.
 const WITHOUT_BLANKS: char = '\u{2e80}';
-/// Characters of the shortest part of a name that may stand for it. Source: RB-74.
+/// Characters of the shortest name part that may stand for the name. Source: RB-74, shorter parts match too much by
+/// accident.
 const SHORTEST_PART: usize = 3;
 
-/// How some texts name somebody or something; the more of a name they say, the later.
+/// How texts name an entity; a fuller match is a later variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Naming {
     Not,
-    /// By one word of the name of a person: `Anna` for `Anna Berg`.
+    /// By one word of a person's name: `Anna` for `Anna Berg`.
     InPart,
     Whole,
 }
 
-/// Everything with a name, and what is talked about, loaded once to choose from.
+/// All named entities and all topics, loaded once to choose from.
 #[derive(Debug)]
 pub(crate) struct Acquaintance {
     entities: Vec<Entity>,
@@ -35,7 +37,7 @@ pub(crate) struct Acquaintance {
 }
 
 impl Graph {
-    /// Loads whom and what texts may name. Costs as much as there are mentions and facts.
+    /// Loads the entities and topics that texts may name. The cost is linear in the number of mentions and facts.
     pub(crate) async fn acquaintance(&self) -> Result<Acquaintance> {
         let always = AsOf::present(Timestamp::MAX);
         let census = self.census(always).await?;
@@ -50,8 +52,8 @@ impl Graph {
 }
 
 impl Acquaintance {
-    /// Returns at most ten entities and five topics: those that the texts name first, people of whom they say a part of the name
-    /// behind them, then those that were named last.
+    /// Returns at most ten entities and five topics: those named in full in the texts first, then people named by a part,
+    /// then the most recently mentioned ones.
     pub(crate) fn of(&self, texts: &[&str]) -> Familiar {
         let texts: Vec<String> = texts.iter().map(|text| words(text)).collect();
         let is_named = |name: &str| texts.iter().any(|text| says(text, name));
@@ -85,12 +87,12 @@ impl Acquaintance {
     }
 }
 
-/// Returns the event that gave the name by which an entity is shown.
+/// Returns the event that gave an entity its displayed name.
 fn giver(entity: &Entity) -> Option<EventId> {
     entity.names.iter().find(|name| name.text == entity.name).map(|name| name.source)
 }
 
-/// Returns the words of a name that may stand for a person; none for anything else, whose words mean other things too.
+/// Returns the words of a name that may stand for a person; none for other kinds, whose words have other meanings too.
 fn parts(kind: EntityKind, name: &str) -> impl Iterator<Item = &str> {
     let is_long = |word: &&str| word.chars().nth(SHORTEST_PART - 1).is_some();
     let is_name = |word: &&str| word.starts_with(char::is_uppercase);
@@ -98,7 +100,7 @@ fn parts(kind: EntityKind, name: &str) -> impl Iterator<Item = &str> {
     words.filter(is_long).filter(is_name)
 }
 
-/// Whether folded words have a name: whole words, apart from scripts that are written without blanks.
+/// Whether folded words contain a name: as whole words, except in scripts that are written without spaces.
 fn says(text: &str, name: &str) -> bool {
     let name = words(name);
     if name.trim().is_empty() {
@@ -108,7 +110,7 @@ fn says(text: &str, name: &str) -> bool {
     text.contains(if has_blanks { name.as_str() } else { name.trim() })
 }
 
-/// Returns the folded words of a text with one blank around each.
+/// Returns the folded words of a text with one space around each.
 fn words(text: &str) -> String {
     let only = |letter: char| if letter.is_alphanumeric() { letter } else { ' ' };
     let text: String = fold(text).chars().map(only).collect();

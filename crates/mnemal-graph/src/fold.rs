@@ -1,4 +1,4 @@
-//! The fold: what an event does to entities and facts. Pure; the same events give the same rows.
+//! The fold: applies an event to entities and facts. Pure: the same events give the same rows.
 
 mod decide;
 mod ended;
@@ -24,36 +24,36 @@ use crate::names::{Names, Said, Saying, Shift};
 use crate::resolve::{self, Company};
 use crate::slot::{Claim, Slot, place, places};
 
-/// What "I left Alba" may end. Source: own choice of `predicates.toml` of the extractor.
+/// Predicates that "I left Alba" may end. Source: own choice from `predicates.toml` of the extractor.
 const LEFT: [&str; 4] = ["lives_in", "works_at", "studies_at", "member_of"];
 
-/// Rows that an entity is written in: itself, a name, a source. Most have one of each.
+/// Rows per entity: itself, a name, a source. Most have one of each.
 const ENTITY_ROWS: usize = 3;
-/// About what a believed fact with its claims takes in memory, and what an entity in a company takes.
+/// Approximate memory of a believed fact with its claims, and of one co-occurrence entry.
 ///
 /// Source: own measurement, ADR 37.
 const FACT_BYTES: usize = 1_500;
 const PAIR_BYTES: usize = 32;
 
-/// Rows under construction, with what is known of those that they rest on.
+/// Rows under construction, with the loaded state that they depend on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
     pub(crate) names: Names,
-    /// How many values predicates hold.
+    /// The predicate cardinalities.
     pub(crate) held: Cardinalities,
-    /// The facts that are believed, by subject; a subject that is not here was not loaded.
+    /// The believed facts by subject; a missing subject was not loaded.
     facts: HashMap<EntityId, Held>,
-    /// What was named together; an entity that is not here was not loaded.
+    /// The co-occurrences; a missing entity was not loaded.
     company: Company,
-    /// What each conversation named, and when last; one that is not here was not loaded.
+    /// The entities each session mentioned, and when last; a missing session was not loaded.
     sessions: HashMap<SessionId, BTreeMap<EntityId, Timestamp>>,
-    /// Whether there is nothing to load.
+    /// Whether everything is in memory and nothing has to be loaded.
     is_whole: bool,
     put: BTreeMap<FactId, Fact>,
     mentions: BTreeMap<(EventId, EntityId), MentionRow>,
 }
 
-/// What one event says, and who read it.
+/// What one event says, and which producer read it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'e> {
     pub(crate) event: &'e Event,
@@ -72,7 +72,7 @@ impl<'e> Reading<'e> {
     }
 }
 
-/// A claim with its entities, before it is put into its slot.
+/// A claim with resolved entities, before it is placed in its slot.
 #[derive(Clone, Debug)]
 struct Resolved {
     predicate: Predicate,
@@ -81,17 +81,17 @@ struct Resolved {
 }
 
 impl Fold {
-    /// Starts a fold of a log from its begin: there is nothing else to know.
+    /// Starts a fold at the beginning of a log, with nothing to load.
     pub(crate) fn whole(names: Names) -> Self {
         Self { names, is_whole: true, ..Self::default() }
     }
 
-    /// Starts from stored entities and what is stored of predicates; facts and company are loaded as they are needed.
+    /// Starts from stored entities and cardinalities; facts and co-occurrences are loaded on demand.
     pub(crate) fn from_names(names: Names, held: Cardinalities) -> Self {
         Self { names, held, ..Self::default() }
     }
 
-    /// Returns about how many bytes are held that can be loaded.
+    /// Returns the approximate size, in bytes, of the state that can be reloaded.
     pub(crate) fn weight(&self) -> usize {
         let facts: usize = self.facts.values().map(Held::len).sum();
         let named: usize = self.sessions.values().map(BTreeMap::len).sum();
@@ -99,12 +99,12 @@ impl Fold {
         facts * FACT_BYTES + (named + company) * PAIR_BYTES
     }
 
-    /// Whether there is nothing to load.
+    /// Whether nothing has to be loaded.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Returns the conversation and the candidates whose company is not known yet.
+    /// Returns whether the session must be loaded, and the candidates whose co-occurrences are not loaded.
     pub(crate) fn unknown_company(&self, reading: Reading<'_>) -> (bool, Vec<EntityId>) {
         if self.is_whole {
             return (false, Vec::new());
@@ -114,19 +114,19 @@ impl Fold {
             .flat_map(|(name, kind)| resolve::candidates(&self.names, name, kind).into_keys());
         let related = said_roles(reading.extraction)
             .flat_map(|(role, name)| resolve::relatives(&self.names, &role, name));
-        // Who is taken for one of them is named as one of them.
+        // A mention of a merged entity counts as a mention of all of its parts.
         let parts = named.chain(related).flat_map(|id| self.names.same_as(id));
         let unknown: BTreeSet<EntityId> = parts.filter(|id| !self.company.contains_key(id)).collect();
         (is_new, unknown.into_iter().collect())
     }
 
-    /// Returns whom a conversation named, as far as it was loaded.
+    /// Returns the entities that a session mentioned, as far as it was loaded.
     pub(crate) fn named_in(&self, session: &SessionId) -> BTreeSet<EntityId> {
         let named = self.sessions.get(session);
         named.into_iter().flat_map(BTreeMap::keys).map(|id| self.names.canon(*id)).collect()
     }
 
-    /// Takes in what a conversation named.
+    /// Loads the mentions of a session.
     pub(crate) fn know_session(&mut self, session: SessionId, rows: &[MentionRow]) {
         let named = self.sessions.entry(session).or_default();
         for row in rows {
@@ -135,7 +135,7 @@ impl Fold {
         }
     }
 
-    /// Takes in what entities were named with: `named` says where they are named, `with` what is named there.
+    /// Loads the co-occurrences of entities: `named` holds their mentions, `with` the mentions in the same events.
     pub(crate) fn know_company(&mut self, entities: &[EntityId], named: &[MentionRow], with: &[MentionRow]) {
         let mut there: HashMap<EventId, Vec<EntityId>> = HashMap::new();
         for row in with {
@@ -151,7 +151,7 @@ impl Fold {
         }
     }
 
-    /// Returns the subjects whose facts are not loaded, among those that an event concerns.
+    /// Returns the subjects of an event whose facts are not loaded.
     pub(crate) fn unknown_subjects(&self, subjects: &BTreeSet<EntityId>) -> Vec<EntityId> {
         if self.is_whole {
             return Vec::new();
@@ -159,7 +159,7 @@ impl Fold {
         subjects.iter().filter(|id| !self.facts.contains_key(id)).copied().collect()
     }
 
-    /// Takes in the believed facts of subjects.
+    /// Loads the believed facts of subjects.
     pub(crate) fn know_facts(&mut self, subjects: &[EntityId], facts: Vec<Fact>) {
         for subject in subjects {
             self.facts.entry(*subject).or_default();
@@ -174,12 +174,12 @@ impl Fold {
         self.facts.entry(fact.subject).or_default().insert(fact, held, |id| names.canon(id));
     }
 
-    /// Finds out what an event changes in who is whom.
+    /// Computes the identity changes (merges and splits) that an event causes.
     pub(crate) fn shift(&self, event: &Event, pending: &mut Pending) {
         pending.shift = self.names.shift(&pending.sayings, event.id, pending.undone);
     }
 
-    /// Weighs what an event says against what is believed. The subjects of `pending` must be loaded.
+    /// Weighs the claims of an event against the believed facts. The subjects of `pending` must be loaded.
     pub(crate) fn weigh(&mut self, reading: Reading<'_>, pending: &Pending) {
         let said = reading.said();
         let mut slots = self.rule(reading.event.id, pending);
@@ -203,7 +203,7 @@ impl Fold {
         let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
         for (_, before) in &moved {
-            // What stays where it was is weighed again too, without what goes.
+            // The former slots are weighed again, without the facts removed from them.
             slots.extend(before.iter().map(|slot| (slot.clone(), Vec::new())));
         }
         for (fact, _) in &moved {
@@ -231,8 +231,8 @@ impl Fold {
         }
     }
 
-    /// Returns what a claim of an end ends. Who leaves Alba leaves a job or a home, and only what is known tells which; whoever
-    /// leaves a person that is neither has ended nothing of these.
+    /// Returns the claim that an end applies to. "I left Alba" can end a job or a home, and only the known facts tell
+    /// which; leaving a person ends neither.
     fn ended<'c>(&self, claim: &'c Resolved) -> Option<Cow<'c, Resolved>> {
         let is_left = claim.support.act == Act::End && LEFT.contains(&claim.predicate.as_str());
         if !is_left || claim.support.is_decided() {
@@ -260,7 +260,7 @@ impl Fold {
         Some(Cow::Owned(Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }))
     }
 
-    /// Returns the name of a value, in small letters.
+    /// Returns the name of a value, in lowercase.
     fn name_of(&self, object: &Value) -> String {
         let entity = object.entity().and_then(|id| self.names.get(self.names.canon(id)));
         match (entity, object) {
@@ -270,8 +270,8 @@ impl Fold {
         }
     }
 
-    /// Takes in how many values a predicate holds from now on, by a ruling or because one is taken back; returns the slots that
-    /// are weighed again by it. The facts of that predicate must be loaded.
+    /// Applies a cardinality ruling or its undo; returns the slots to weigh again. The facts of that predicate must be
+    /// loaded.
     fn rule(&mut self, event: EventId, pending: &Pending) -> BTreeMap<Slot, Vec<Claim>> {
         let mut slots = BTreeMap::new();
         let Some(predicate) = self.ruled(pending) else { return slots };
@@ -291,7 +291,7 @@ impl Fold {
         let moved: Vec<(Fact, Vec<Slot>)> =
             self.facts.values_mut().flat_map(|facts| facts.take(is_meant)).collect();
         for (fact, before) in moved {
-            // What shared a slot with it is weighed again too, without it.
+            // Facts that shared a slot with it are weighed again too, without it.
             let (names, held) = (&self.names, &self.held);
             let after = places(&fact, held, |id| names.canon(id)).map(|(slot, _)| slot);
             slots.extend(before.into_iter().chain(after).map(|slot| (slot, Vec::new())));
@@ -300,7 +300,7 @@ impl Fold {
         slots
     }
 
-    /// Returns the predicate about which an event rules, or takes a ruling back.
+    /// Returns the predicate that an event rules on, or whose ruling it undoes.
     pub(crate) fn ruled(&self, pending: &Pending) -> Option<Predicate> {
         match (&pending.ruling, pending.undone) {
             (Some((predicate, ..)), _) => Some(predicate.clone()),
@@ -308,9 +308,10 @@ impl Fold {
         }
     }
 
-    /// Takes out the facts about or leading to these entities that now are about others, each with the slots in which it was.
+    /// Removes the facts with these entities as subject or object that now belong to other entities, each with its former
+    /// slots.
     fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
-        // Hardly any event says who is whom, and the rest of them shall not cost what is believed of everybody.
+        // Few events change an identity, and the others should not pay for a scan over all facts.
         if entities.is_empty() {
             return Vec::new();
         }
@@ -327,13 +328,13 @@ impl Fold {
         self.facts.values_mut().flat_map(|facts| facts.take(is_meant)).collect()
     }
 
-    /// Takes out the facts that rest on what is taken back, each with the slots in which it was.
+    /// Removes the facts that rest on undone words, each with its former slots.
     fn resting_on(&mut self, pending: &Pending) -> Vec<(Fact, Vec<Slot>)> {
         let rests = |fact: &Fact| fact.supports.iter().any(|one| pending.takes_back(one));
         self.facts.values_mut().flat_map(|facts| facts.take(rests)).collect()
     }
 
-    /// Puts what the claims of one slot come to in the place of what was believed.
+    /// Replaces the believed facts of one slot by the versions that its claims give.
     fn settle(&mut self, slot: &Slot, mut claims: Vec<Claim>, reading: Reading<'_>, ordinal: &mut u32) {
         let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
@@ -372,7 +373,7 @@ impl Fold {
     /// Ends the belief in a version.
     fn expire(&mut self, mut fact: Fact, at: Timestamp) {
         if fact.created_at == at {
-            // It came and went with one event, so nobody ever believed it.
+            // Created and expired by the same event, so it was never believed.
             self.put.remove(&fact.id);
             return;
         }
@@ -380,7 +381,7 @@ impl Fold {
         self.put.insert(fact.id, fact);
     }
 
-    /// Takes out what changed since the last call.
+    /// Takes the changes since the last call.
     pub(crate) fn take_delta(&mut self) -> GraphDelta {
         GraphDelta {
             entities: self.names.take_changed(),
@@ -390,73 +391,73 @@ impl Fold {
         }
     }
 
-    /// Returns how many rows changed since the last [`take_delta`](Self::take_delta), those of sources included.
+    /// Returns the number of changed rows since the last [`take_delta`](Self::take_delta), sources included.
     pub(crate) fn pending_rows(&self) -> usize {
         let facts: usize = self.put.values().map(|fact| 1 + fact.supports.len()).sum();
         facts + self.mentions.len() + ENTITY_ROWS * self.names.n_changed()
     }
 }
 
-/// What an event says, resolved and not weighed.
+/// An event's resolved claims and identity statements, not weighed yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
     claims: Vec<Resolved>,
-    /// Who turned out to be whom, or not.
+    /// Identity statements: which entities are the same, and which are not.
     sayings: Vec<Saying>,
-    /// What that changes.
+    /// The identity changes that follow.
     shift: Shift,
     mentioned: BTreeMap<EntityId, Span>,
     subjects: BTreeSet<EntityId>,
-    /// The decision that is taken back.
+    /// The decision to undo.
     pub(crate) undone: Option<EventId>,
-    /// The turn in which a model found the claims that are taken back.
+    /// The turn whose model-extracted claims are undone.
     found_in: Option<EventId>,
-    /// Of which predicate it is said how many values it holds, and whether a person decides so.
+    /// A cardinality ruling: the predicate, whether a person decides, and the cardinality.
     ruling: Option<(Predicate, bool, Cardinality)>,
-    /// What the speaker's words end.
+    /// The endings that the speaker's words state.
     ended: Option<(EntityId, Vec<Ending>)>,
-    /// Whom a person gave which name.
+    /// The entity that a person renamed, and its new name.
     renamed: Option<(EntityId, String)>,
-    /// Words of which a person said that they are wrong, or that they hold after all.
+    /// Words that a person withdrew or restored.
     withdrawn: Option<(Vec<Source>, Act)>,
-    /// The note of which this is a new version, as the conversation of its versions.
+    /// The note that this event is a new version of, as the session of its versions.
     replaced: Option<SessionId>,
 }
 
 impl Pending {
-    /// Returns whose facts must be loaded before they are weighed.
+    /// Returns the subjects whose facts must be loaded before weighing.
     pub(crate) fn subjects(&self) -> BTreeSet<EntityId> {
         let speaker = self.ended.iter().map(|(speaker, _)| speaker);
         self.subjects.iter().chain(&self.shift.from).chain(&self.shift.to).chain(speaker).copied().collect()
     }
 
-    /// Returns those whose facts as an object must be loaded too.
+    /// Returns the entities whose facts as an object must be loaded too.
     pub(crate) fn objects(&self) -> Vec<EntityId> {
         self.shift.from.iter().copied().collect()
     }
 
-    /// Says that the decision that is taken back is what a model found in a turn.
+    /// Marks the undone decision as a model finding in this turn.
     pub(crate) fn take_back_found_in(&mut self, turn: EventId) {
         self.found_in = Some(turn);
     }
 
-    /// Whether a claim rests on what is taken back.
+    /// Whether a claim rests on undone words.
     fn takes_back(&self, support: &Support) -> bool {
         let event = Some(support.source.event);
         event == self.undone || event == self.found_in && support.is_of_model()
     }
 
-    /// Says what a person decided about words: that they are wrong, or that they hold after all.
+    /// Records a person's decision to withdraw or restore words.
     fn withdraw(&mut self, words: &[Source], act: Act) {
         self.withdrawn = (!words.is_empty()).then(|| (words.to_vec(), act));
     }
 
-    /// Says that what earlier versions of a note say holds no more, unless this one says it again.
+    /// Ends what earlier versions of a note said, unless this version says it again.
     pub(crate) fn replace(&mut self, versions: &SessionId) {
         self.replaced = Some(versions.clone());
     }
 
-    /// Returns the events whose words a person decided about.
+    /// Returns the events whose words a person withdrew or restored.
     pub(crate) fn withdrawn_from(&self) -> Vec<EventId> {
         let sources = self.withdrawn.iter().flat_map(|(sources, _)| sources);
         sources.map(|source| source.event).collect()
@@ -468,8 +469,9 @@ impl Pending {
     }
 }
 
-/// Names a version by the event that brings it about: the first half is that of the event's id, which begins with its time, the
-/// second is a hash. So the facts of one event stand side by side in an index, behind those of earlier events (ADR 60).
+/// Makes the id of a version from the event that creates it: the first half is that of the event's id, which begins
+/// with its time, the second is a hash. The facts of one event are thus adjacent in an index, after those of earlier
+/// events (ADR 60).
 fn fact_id(producer: &Producer, event: EventId, ordinal: u32) -> FactId {
     let hash = derived_id("fact", producer, &[event], ordinal);
     FactId(event.0 & !u128::from(u64::MAX) | hash & u128::from(u64::MAX))
@@ -487,15 +489,15 @@ fn says(fact: &Fact, version: &Version) -> bool {
         && (fact.level, fact.trust) == (version.level, version.trust)
 }
 
-/// Whether a version keeps what a fact rests on and adds what is heard now. What a merge brings was known before and of
-/// another: with it the fact is another version, or the past would change.
+/// Whether a version keeps the supports of a fact and only adds newly heard claims. Claims added by a merge were
+/// recorded earlier for another entity, so they make a new version; otherwise the past would change.
 fn goes_on(fact: &Fact, version: &Version, now: Timestamp) -> bool {
     let (known, heard) = (BySource::new(&fact.supports), BySource::new(&version.supports));
     known.all().all(|support| heard.has(support))
         && heard.all().all(|support| support.recorded_at == now || known.has(support))
 }
 
-/// What a fact rests on, found by its source: of somebody who is talked of every day there are thousands.
+/// The supports of a fact, by source: a frequently mentioned entity has thousands.
 struct BySource<'a>(Vec<&'a Support>);
 
 impl<'a> BySource<'a> {

@@ -1,4 +1,4 @@
-//! The forms in which a name is known and said: whole, in part, short, with initials, in its cases.
+//! Name forms, known and spoken: whole, partial, short, with initials, in grammatical cases.
 
 use mnemal_core::EntityKind;
 
@@ -7,29 +7,29 @@ use crate::kind;
 use crate::pack::packs;
 use crate::spelling::{is_family_first, letters, squeezed};
 
-/// Letters of each word by which names in their cases are brought together. Source: own choice; no ending reaches so far.
+/// Letters of each word that group names across grammatical cases. Source: own choice; no ending reaches so far.
 const STEM: usize = 3;
 /// Most letters of an abbreviation. Source: own choice.
 const ABBREVIATION: usize = 6;
 
-/// What a name is found by, or looked for with.
+/// The lookup forms of a name, for indexing or for a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forms {
-    /// The whole name without what stands between its letters.
+    /// The whole name without separators.
     pub(crate) whole: String,
-    /// First and last name, the name that a firm is called by: others may share them.
+    /// First and last name, or a company's short name; other entities may share them.
     pub(crate) parts: Vec<String>,
-    /// The full names for which the given name can stand: "Bob" and "Robert" meet in `robert`.
+    /// The full names that the given name can stand for: "Bob" and "Robert" meet in `robert`.
     pub(crate) short: Vec<String>,
-    /// Whole names that mean the same: with another form of the given name, an exonym.
+    /// Whole names with the same meaning: with another form of the given name, or an exonym.
     pub(crate) variants: Vec<String>,
-    /// The same, less than whole: with an initial, as an abbreviation, with a year. Only of names that are said.
+    /// Weaker whole-name matches: with an initial, as an abbreviation, with a year. Only for names in a text.
     pub(crate) loose: Vec<String>,
-    /// By which names of several words are brought together whose cases differ.
+    /// Stems that group multi-word names whose cases differ.
     pub(crate) stems: Option<String>,
 }
 
-/// Returns the forms by which a known name is found.
+/// Returns the forms under which a known name is indexed.
 pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
     let words: Vec<&str> = key.split(' ').collect();
     let mut forms = common(text, key, &words);
@@ -58,7 +58,7 @@ pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
     forms
 }
 
-/// Returns the forms with which a name is looked for when it is said.
+/// Returns the forms with which a name in a text is looked up.
 pub(crate) fn said(text: &str, key: &str, of: EntityKind) -> Forms {
     let words: Vec<&str> = key.split(' ').collect();
     let mut forms = common(text, key, &words);
@@ -90,7 +90,7 @@ pub(crate) fn said(text: &str, key: &str, of: EntityKind) -> Forms {
     forms
 }
 
-// What a form begins with that is no spelling of a name; no folded name does.
+// Prefix of a form that is not a spelling of a name; no folded name begins with it.
 const SHORT: char = '\u{1}';
 const INITIAL: char = '\u{2}';
 const FULL: char = '\u{3}';
@@ -112,12 +112,12 @@ fn common(text: &str, key: &str, words: &[&str]) -> Forms {
     }
 }
 
-/// The form in which all names of a place or a thing meet, if it has several.
+/// The common form of all names of a place or a thing, if it has several.
 pub(crate) fn thing(name: &str) -> Option<String> {
     packs().thing(name).map(|first| format!("{THING}{first}"))
 }
 
-/// First and last name, and what is left without the other end of a name of several words.
+/// First and last name, and the leading and the trailing words of a longer name.
 fn who_parts(words: &[&str], parts: &mut Vec<String>) {
     let [first, .., last] = words else { return };
     if !is_initial(first) {
@@ -130,7 +130,7 @@ fn who_parts(words: &[&str], parts: &mut Vec<String>) {
     }
 }
 
-/// The name with each given name that the first one, or the first two, may stand for.
+/// The name with each full form of its given name, which is one word or two.
 fn who_variants(words: &[&str], variants: &mut Vec<String>) {
     for count in 1..words.len().min(3) {
         let Some((given, rest)) = words.split_at_checked(count) else { continue };
@@ -139,15 +139,15 @@ fn who_variants(words: &[&str], variants: &mut Vec<String>) {
     }
 }
 
-/// Returns the full names for which a given name can stand beside a family name. One that is a full name somewhere stands for
-/// itself alone: Anne Pell is not Anna Pell, though an Anna may be called Anne.
+/// Returns the full names that a given name can stand for next to a family name. A name that is a full name somewhere
+/// stands only for itself: Anne Pell is not Anna Pell, though an Anna may be called Anne.
 fn full_names(given: &str) -> impl Iterator<Item = String> {
     let full = packs().full_names(given);
     let is_own = full.iter().any(|name| name == given);
     full.iter().filter(move |name| !is_own || *name == given).cloned()
 }
 
-/// The first words of a firm, what stands behind "bank" or "college", and a name without "technology group".
+/// The first words of a company name, what follows "bank" or "college", and the name without "technology group".
 fn firm_parts(key: &str, words: &[&str], parts: &mut Vec<String>) {
     let mut rest = key;
     loop {
@@ -172,13 +172,13 @@ fn firm_parts(key: &str, words: &[&str], parts: &mut Vec<String>) {
     }
 }
 
-/// The first letters of a name of several words.
+/// The initials of a multi-word name.
 fn abbreviation(words: &[&str]) -> Option<String> {
     let first: String = words.iter().filter_map(|word| word.chars().next()).collect();
     (words.len() > 1).then(|| format!("{LETTERS}{first}"))
 }
 
-/// Whether a name is written as an abbreviation is.
+/// Whether a name is written as an abbreviation.
 fn is_abbreviation(text: &str, key: &str) -> bool {
     let count = key.chars().count();
     (2..=ABBREVIATION).contains(&count)
@@ -186,7 +186,7 @@ fn is_abbreviation(text: &str, key: &str) -> bool {
         && text.chars().filter(|letter| letter.is_uppercase()).count() >= count
 }
 
-/// The name of a happening without the year at its end.
+/// The name of an event without the year at its end.
 fn without_year(words: &[&str]) -> Option<String> {
     let (year, base) = words.split_last()?;
     let is_year = year.len() == 4 && year.bytes().all(|digit| digit.is_ascii_digit());
@@ -197,7 +197,7 @@ fn is_initial(word: &str) -> bool {
     word.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_none()
 }
 
-/// Splits a name that is written without spaces, the family name first.
+/// Splits a name that is written without spaces, family name first.
 pub(crate) fn family_first(key: &str) -> Option<(&str, &str)> {
     if !is_family_first(key) {
         return None;
@@ -208,7 +208,7 @@ pub(crate) fn family_first(key: &str) -> Option<(&str, &str)> {
     known.next()
 }
 
-/// Returns the name in a friendly form: 张 in 小张.
+/// Returns the name in a familiar form of address: 张 in 小张.
 fn called(word: &str) -> Option<&str> {
     let (at, _) = word.char_indices().nth(1)?;
     let (call, rest) = word.split_at_checked(at)?;

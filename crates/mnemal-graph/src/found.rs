@@ -1,14 +1,14 @@
-//! What a model found in a turn: claims by the places of their words, held against the gates of the rules.
+//! Model-extracted claims of a turn, given as positions of words and checked by the same gates as rule claims.
 
 use mnemal_core::{ExtractedFact, Extraction, Pointed, Subject, Utterance};
 use mnemal_extract::admit;
 
-/// What nobody is called because a model says so.
+/// Predicate that a model may not assert.
 const NAME: &str = "name";
-/// How words about somebody of the speaker's begin.
+/// Prefix of phrases for the speaker's own relations.
 const MINE: &str = "my ";
 
-/// Returns the places of a claim's words; `None` for one that an operation cannot carry.
+/// Returns the positions of a claim's words; `None` if an operation cannot carry them.
 pub(crate) fn pointed(text: &str, fact: &ExtractedFact) -> Option<Pointed> {
     if fact.predicate.as_str() == NAME {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn pointed(text: &str, fact: &ExtractedFact) -> Option<Pointed> {
     claim.fits(text).then_some(claim)
 }
 
-/// Returns what the gates let through of claims that point at the words of a turn.
+/// Returns the claims over the words of a turn that pass the gates.
 pub(crate) fn read(utterance: &Utterance<'_>, claims: &[Pointed]) -> Extraction {
     let text = utterance.event.kept().map_or("", |kept| kept.content.as_str());
     let facts = claims.iter().filter(|claim| claim.fits(text) && claim.predicate.as_str() != NAME);

@@ -1,4 +1,4 @@
-//! Reads the graph: whom a name means, what is known of it, and from where.
+//! Graph queries: entities by name, their facts, and the sources.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::names::{Names, as_known};
 use crate::resolve::{self, USER, speaker_ids};
 use crate::suggest::{self, Suggestion};
 
-/// A kind of each class, under which a name is looked for whose kind nobody says.
+/// One kind of each class, used to look up a name of unknown kind.
 const KINDS: [EntityKind; 3] = [EntityKind::Person, EntityKind::Organization, EntityKind::Location];
 
 /// Reads the graph of one space.
 #[derive(Clone, Debug)]
 pub struct Graph {
     store: Arc<dyn GraphStore>,
-    /// Events that nobody has read yet.
+    /// Events that are not processed yet.
     behind: u64,
-    /// Whose rows they are, where they are one user's.
+    /// The user whose rows these are, if they belong to one user.
     user: Option<UserId>,
 }
 
@@ -33,13 +33,13 @@ impl Graph {
         Self { store, behind: 0, user: None }
     }
 
-    /// Says how many events are not read yet, of which whoever is not known may be named in one.
+    /// Sets how many events are not processed yet; an unknown name may occur in one of them.
     #[must_use]
     pub fn with_behind(self, events: u64) -> Self {
         Self { behind: events, ..self }
     }
 
-    /// Says that the rows are those of one user, who is meant by `user`.
+    /// Marks the rows as those of one user, whom the name `user` then means.
     #[must_use]
     pub fn of_user(self, user: UserId) -> Self {
         Self { user: Some(user), ..self }
@@ -49,13 +49,13 @@ impl Graph {
         self.store.as_ref()
     }
 
-    /// Returns the one entity that an id or a name means. One that has no name is found by what it is shown as: `sister`; and
-    /// `user` is the one whose memory it is, by whatever name he is known. Where nobody has the whole name, a part of one
-    /// finds its bearer: `Miriam` means Miriam Adler while she is the only one.
+    /// Returns the single entity that an id or a name means. An entity without a name is found by how it is shown, as in
+    /// `sister`; `user` is the owner of the memory, whatever name the owner has. If no entity has the whole name, a part of
+    /// it is enough while it is unambiguous: `Miriam` means Miriam Adler while she is the only Miriam.
     ///
     /// # Errors
-    /// `NotFound` when nobody and nothing is known by that; `Invalid` when it means several: the message lists them with
-    /// their ids and what tells them apart; `Unavailable` when the database does not answer.
+    /// `NotFound` when no entity matches; `Invalid` when several match: the message lists them with their ids and what
+    /// distinguishes them; `Unavailable` when the database does not answer.
     pub async fn whom(&self, who: &str, as_of: AsOf) -> Result<Entity> {
         let mut found = self.exactly_called(who, as_of).await?;
         if found.is_empty() && who.parse::<EntityId>().is_err() {
@@ -64,9 +64,9 @@ impl Graph {
         self.only(who, found, as_of).await
     }
 
-    /// Returns the one whom a question is about: as [`whom`](Self::whom), but a first name that somebody bears of whom nothing else
-    /// is known means the bearer of a full name that has it. "John called", and later "John Smith lives in Bergen": `John` is then
-    /// answered with what is known of John Smith, and nobody is taken for anybody.
+    /// Returns the entity that a question is about: as [`whom`](Self::whom), but a first name of an entity without other
+    /// known facts resolves to the one full name that contains it. After "John called" and later "John Smith lives in
+    /// Bergen", `John` is answered with the facts about John Smith; the two entities are not merged.
     ///
     /// # Errors
     /// As [`whom`](Self::whom); several full names with that part are `Invalid` and listed.
@@ -81,7 +81,7 @@ impl Graph {
         if full.is_empty() { self.whom(who, as_of).await } else { self.only(who, full, as_of).await }
     }
 
-    /// Whether somebody has a first name and nothing else: no role, no second name, no fact.
+    /// Whether an entity has a first name and nothing else: no role, no second name, no fact.
     async fn is_bare(&self, entity: &Entity, as_of: AsOf) -> Result<bool> {
         let has_first_name = entity.kind == EntityKind::Person
             && entity.roles.is_empty()
@@ -90,8 +90,8 @@ impl Graph {
         Ok(has_first_name && self.about(&[entity.id], as_of).await?.is_empty())
     }
 
-    /// Returns the same as [`whom`](Self::whom), where no part of a name counts: what cannot be taken back touches nobody who is
-    /// only nearly meant.
+    /// Returns the same as [`whom`](Self::whom), but without matching parts of a name. Use it for operations that cannot be
+    /// undone, so that a near match is never affected.
     ///
     /// # Errors
     /// As [`whom`](Self::whom).
@@ -128,7 +128,7 @@ impl Graph {
         }
         let shown = mnemal_text::fold(who);
         if shown == USER {
-            // Whoever has told his name is still the user.
+            // The owner is still `user` after giving a name.
             let owner = self.known(speaker_ids(self.user.as_ref()), as_of).await?;
             if !owner.is_empty() {
                 return Ok(owner.into_iter().map(Arc::unwrap_or_clone).collect());
@@ -139,7 +139,7 @@ impl Graph {
         Ok(all)
     }
 
-    /// Returns those of whose names this is a part, a short form or another spelling.
+    /// Returns the entities of whose names this is a part, a short form or another spelling.
     async fn partly_called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         let names = Names::from_rows(own(self.store.entities(&EntityFilter::all()).await?));
         let mut found = BTreeSet::new();
@@ -150,7 +150,7 @@ impl Graph {
         self.entities(found, as_of).await
     }
 
-    /// Returns the error that tells several of one name apart.
+    /// Returns the error that lists several entities with one name and what distinguishes them.
     async fn several(&self, who: &str, found: &[Entity], as_of: AsOf) -> Result<Error> {
         let mut list = Vec::new();
         for entity in found {
@@ -166,8 +166,8 @@ impl Graph {
         )))
     }
 
-    /// Returns the entities of which a name is this one, whatever its spelling, title or ending; each as what it is taken
-    /// for at the belief time, by id. A part of a name finds nobody.
+    /// Returns the entities with this name, regardless of spelling, title or ending; each as its canonical entity at the
+    /// belief time, by id. A part of a name does not match.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -178,7 +178,7 @@ impl Graph {
         self.entities(found.into_iter().map(|entity| entity.id), as_of).await
     }
 
-    /// Returns what these entities are taken for at the belief time, by id; those that were not known then are left out.
+    /// Returns the canonical entities of these ids at the belief time, by id; entities unknown at that time are left out.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -190,7 +190,7 @@ impl Graph {
         Ok(own(self.known(ids, as_of).await?))
     }
 
-    /// The same, shared.
+    /// The same, with shared rows.
     pub(crate) async fn known(
         &self,
         ids: impl IntoIterator<Item = EntityId>,
@@ -215,7 +215,7 @@ impl Graph {
         Ok(found.into_iter().map(|entity| as_known(entity, as_of.belief)).collect())
     }
 
-    /// Returns every entity that stands for itself at the belief time, by name; none that only notes name which were taken back.
+    /// Returns every canonical entity at the belief time, by name; without those known only from notes that were undone.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -227,7 +227,7 @@ impl Graph {
         Ok(all)
     }
 
-    /// Returns the facts that hold and are believed as of a moment, about an entity and leading to it.
+    /// Returns the facts valid and believed at a moment that have one of these entities as subject or object.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -241,8 +241,8 @@ impl Graph {
         Ok(own(facts))
     }
 
-    /// Returns what was so about an entity and leading to it, and is over at the world time, as it is believed at the belief
-    /// time; what ended last first.
+    /// Returns the facts about or leading to an entity that are over at the world time, as believed at the belief time;
+    /// most recently ended first.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -262,7 +262,7 @@ impl Graph {
         Ok(facts)
     }
 
-    /// Returns the facts that pass the filter, hold and are believed as of a moment.
+    /// Returns the facts that pass the filter and are valid and believed at a moment.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -278,7 +278,7 @@ impl Graph {
         self.store.history(filter).await
     }
 
-    /// Returns the entities that are taken for this one at the belief time, each as it is for itself, by id.
+    /// Returns the entities merged into this one at the belief time, each in its own form, by id.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -297,7 +297,7 @@ impl Graph {
         Ok(parts)
     }
 
-    /// Returns where an entity is named, or one that is taken for it at the belief time, by event.
+    /// Returns the mentions of an entity, including entities merged into it at the belief time, by event.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -308,14 +308,13 @@ impl Graph {
         self.store.mentions(&filter).await
     }
 
-    /// Returns pairs of entities that may be one, the likeliest first, at most `most`: names that differ in form, spelling or
-    /// script, by who stands with them and when both were named last.
+    /// Returns pairs of entities that may be duplicates, most likely first, at most `most`. The score uses how names differ
+    /// in form, spelling or script, the co-occurring entities, and when both were last mentioned.
     ///
-    /// They are derived from all rows each time, which takes time in proportion to the names and mentions of the space; nothing
-    /// is stored. A pair is gone once it is merged (`Decision::Merge` with `one` and `into`), and for good once that is undone
-    /// or a person has split the two.
-    /// Nothing merges by itself; where [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may propose it
-    /// either.
+    /// The pairs are computed from all rows each time, in time proportional to the names and mentions of the space; nothing
+    /// is stored. A pair disappears once it is merged (`Decision::Merge` with `one` and `into`), and for good once that is
+    /// undone or a person has split the two. Nothing merges automatically; where
+    /// [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may propose the merge either.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -326,7 +325,7 @@ impl Graph {
     }
 }
 
-/// Takes rows out of what is shared.
+/// Clones rows out of their shared pointers.
 pub(crate) fn own<T: Clone>(rows: Vec<Arc<T>>) -> Vec<T> {
     rows.into_iter().map(Arc::unwrap_or_clone).collect()
 }

@@ -1,4 +1,4 @@
-//! Whom a name can mean: looked up by its forms, never by going through all names.
+//! Name index: finds candidate entities by the forms of a name, without a scan over all names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,16 +13,16 @@ use crate::slip;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     whole: BTreeMap<String, BTreeSet<EntityId>>,
-    /// The same, by the name read backwards.
+    /// The same, by the reversed name.
     backwards: BTreeMap<String, BTreeSet<EntityId>>,
     parts: HashMap<String, BTreeSet<EntityId>>,
     short: HashMap<String, BTreeSet<EntityId>>,
     variants: HashMap<String, BTreeSet<EntityId>>,
-    /// Names of several words by the begin of each, with the key.
+    /// Multi-word names by the first letters of each word, with the key.
     stems: HashMap<String, BTreeSet<(String, EntityId)>>,
 }
 
-/// A name that is said: how it is written, its key, and what it names.
+/// A name in a text: its spelling, its key, and its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called<'n> {
     pub(crate) text: &'n str,
@@ -30,12 +30,12 @@ pub(crate) struct Called<'n> {
     pub(crate) kind: EntityKind,
 }
 
-/// How a name that is said means one that is known.
+/// How a name in a text matches a known one, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
-    /// It is one letter off, or in a case that it may not be: only company tells.
+    /// It differs by one letter, or is in an uncertain case form; only co-occurrence can confirm it.
     Doubtful,
-    /// It is short for a part of the name, and nobody has said so yet.
+    /// It is short for a part of the name, and was not stated as a name yet.
     Short,
     /// It is a part of the name, which others may share.
     Part,
@@ -43,11 +43,11 @@ pub(crate) enum How {
     Whole,
 }
 
-/// Entities that may be meant, with how the name means them.
+/// Candidate entities, with how the name matches each.
 pub(crate) type Meant = BTreeMap<EntityId, How>;
 
 impl Index {
-    /// Makes an entity found by a name.
+    /// Adds a name of an entity to the index.
     pub(crate) fn insert(&mut self, id: EntityId, name: Called<'_>) {
         let forms = forms::known(name.text, name.key, name.kind);
         self.backwards.entry(forms.whole.chars().rev().collect()).or_default().insert(id);
@@ -66,19 +66,19 @@ impl Index {
         }
     }
 
-    /// Returns those who bear this whole name, squeezed.
+    /// Returns the entities with this whole name, separators removed.
     pub(crate) fn bearing(&self, whole: &str) -> Meant {
         self.whole.get(whole).into_iter().flatten().map(|id| (*id, How::Whole)).collect()
     }
 
-    /// Returns those of whose name this is a part, or short for one.
+    /// Returns the entities of whose name this is a part, or short for a part.
     pub(crate) fn with_part(&self, forms: &Forms) -> Meant {
         let short = forms.short.iter().filter_map(|name| self.short.get(name)).flatten();
         let parts = forms.parts.iter().filter_map(|part| self.parts.get(part)).flatten();
         short.map(|id| (*id, How::Short)).chain(parts.map(|id| (*id, How::Part))).collect()
     }
 
-    /// Returns those who have another name of the same meaning.
+    /// Returns the entities with another name of the same meaning.
     pub(crate) fn with_variant(&self, forms: &Forms) -> Meant {
         let find = |form: &String| self.variants.get(form).or_else(|| self.whole.get(form));
         let loose = forms.loose.iter().filter_map(find).flatten().map(|id| (*id, How::Part));
@@ -86,15 +86,15 @@ impl Index {
         loose.chain(whole).collect()
     }
 
-    /// Returns those whose name, or a part of it, stands here in another case.
+    /// Returns the entities whose name, or a part of it, has this case form.
     ///
-    /// A name in a case is no name of its own; where it is another given name too, only company tells.
+    /// A case form is not a name of its own; where it is also another given name, only co-occurrence can confirm it.
     pub(crate) fn in_other_case(&self, key: &str, forms: &Forms) -> Meant {
         let mut found = Meant::new();
         let mut add = |id: EntityId, sure: Sure, other: &str| {
             let how = match (sure, slip::are_names(key, other)) {
                 (Sure::Rather, false) => How::Part,
-                // "Anna" and "Anne" are two wherever a language does not decline names.
+                // "Anna" and "Anne" are two names wherever a language does not decline names.
                 (Sure::Hardly, true) => return,
                 (Sure::Rather, true) if key.is_ascii() => return,
                 _ => How::Doubtful,
@@ -121,9 +121,9 @@ impl Index {
         found
     }
 
-    /// Returns those whose whole name differs by one letter, with it, squeezed.
+    /// Returns the entities whose whole name differs by one letter, with that name, separators removed.
     ///
-    /// One slip leaves one half of a name whole, so the names that begin or end like this one are all that is looked at.
+    /// A single slip leaves one half of a name intact, so only names with the same beginning or end are compared.
     pub(crate) fn one_off(&self, whole: &str) -> Vec<(EntityId, String)> {
         if !slip::is_telling(whole) {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Index {
     }
 }
 
-/// Returns the first half of a name, less a letter where a swap could stand in the middle.
+/// Returns the first half of a name, minus a letter where a swap could cross the middle.
 fn half(name: &str) -> &str {
     let count = (name.chars().count() - 1) / 2;
     name.char_indices().nth(count).and_then(|(at, _)| name.get(..at)).unwrap_or(name)

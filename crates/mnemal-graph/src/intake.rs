@@ -1,18 +1,18 @@
-//! From a claim of an extractor to what is weighed: when it holds.
+//! Validity interval of a claim, from its extracted time.
 
 use mnemal_core::{Act, Grain, Predicate, When, WorldTime};
 use mnemal_extract::predicate::{self, Cardinality};
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
-/// What is due at a time. Source: `predicates.toml` of the extractor.
+/// The predicate of due dates. Source: `predicates.toml` of the extractor.
 const DEADLINE: &str = "deadline";
 
-/// Returns the begin and the end of what a claim says.
+/// Returns the start and the end of a claim's validity.
 ///
 /// A time as long as its unit is a moment ("in March": since then), a longer one an interval ("from 2010 to 2015").
-/// What holds for life, and what happened, has no end; the time of a birthday or a deadline is its value, and a deadline holds
-/// until its time is over. What is told of the past as of a month or longer held in it, and not before.
+/// Lifelong facts and past events have no end; the time of a birthday or a deadline is its value, and a deadline is valid
+/// until its time is over. A past statement with a time of a month or longer was valid within that time, and not before.
 pub(crate) fn interval(
     predicate: &Predicate,
     act: Act,
@@ -42,7 +42,7 @@ pub(crate) fn interval(
     }
 }
 
-/// Returns about how long a unit is.
+/// Returns the approximate length of a unit, in seconds.
 pub(crate) fn seconds(grain: Grain) -> i64 {
     match grain {
         Grain::Second | Grain::Minute => 60,

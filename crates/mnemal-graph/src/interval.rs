@@ -1,7 +1,8 @@
-//! What the claims of one slot come to: which value holds when, and why the others do not.
+//! Interval algebra: which value of a slot is valid when, and why the others are not.
 //!
-//! [`weigh`] is a function of the set of claims, so the order in which they arrived does not matter; only the reasons tell
-//! which of two was known first. It is AD-22 as a sweep over world time instead of as a case for each newcomer.
+//! [`weigh`] is a function of the set of claims, so their order of arrival does not matter; only the reasons tell which of
+//! two was known first. It follows the interval rules of graphiti's `edge_operations.py`, as a sweep over world time
+//! instead of one case for each new claim.
 
 mod withdrawal;
 
@@ -33,8 +34,8 @@ pub(crate) struct Version {
     pub(crate) level: Level,
 }
 
-/// Weighs the claims of one slot. Each claim is a support of one version, but for a value that goes on behind a stay elsewhere:
-/// before and behind rest on the same claims.
+/// Weighs the claims of one slot. Each claim supports one version, except for a value that resumes after a temporary stay
+/// elsewhere: the versions before and after the stay share their claims.
 pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     claims.sort_by_cached_key(|claim| {
         (order(&claim.support), claim.support.valid_at, claim.support.invalid_at, claim.value.clone())
@@ -66,8 +67,8 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     versions.extend(overruled);
     let (claims, replaced) = if rule == Rule::Now { replaced(claims) } else { (claims, Vec::new()) };
     versions.extend(replaced);
-    // What is uncertain ends what is certain all the same: measured on a life of six months, a newer value that was said once
-    // is right more often than an older one that was said with certainty.
+    // An uncertain claim ends a certain one all the same: measured on a life of six months, a newer value stated once is
+    // right more often than an older one stated with certainty.
     let mut standings: BTreeMap<(Level, Trust), Vec<Claim>> = BTreeMap::new();
     for claim in claims {
         standings.entry((claim.support.level, claim.support.trust)).or_default().push(claim);
@@ -85,7 +86,7 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     }
     versions.append(&mut held);
     for claim in marks {
-        // Opposites share a slot: to reject that somebody likes tea says nothing of disliking it.
+        // Opposites share a slot: rejecting "likes tea" does not reject "dislikes tea".
         let says_so = |version: &&mut Version| {
             version.predicate == claim.predicate && version.object.key() == claim.object.key()
         };
@@ -102,13 +103,13 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     versions
 }
 
-/// Returns how exactly the words know each moment at which something begins or ends to hold: the finest unit of those that name
-/// it. The end of an interval is the first moment behind it and no part of what the words name, so it has the day alone.
+/// Returns the granularity of each moment at which a value starts or ends: the finest unit among the claims that name it.
+/// The end of an interval is the first moment after it and not part of the named time, so it has day granularity only.
 fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Grain> {
     let mut grains: BTreeMap<WorldTime, Grain> = BTreeMap::new();
     for Claim { support, .. } in claims {
         let end = support.invalid_at.filter(|_| support.act.is_of_past());
-        // What a person decides is meant to the day.
+        // A person's decision has day granularity.
         let grain = support.grain.or_else(|| support.is_decided().then_some(Grain::Day));
         if let (Some(at), Some(grain)) = (support.valid_at.or(end), grain) {
             let known = grains.entry(at).or_insert(grain);
@@ -123,7 +124,7 @@ fn order(support: &Support) -> (Timestamp, mnemal_core::Source, mnemal_core::Rul
     (support.occurred_at, support.source, rule, support.object.key(), support.act.is_of_past())
 }
 
-/// Hands the claims that fit to `take` and returns the others.
+/// Passes the matching claims to `take` and returns the others.
 fn apart(claims: Vec<Claim>, fits: impl Fn(&Claim) -> bool, take: impl FnOnce(Vec<Claim>)) -> Vec<Claim> {
     let (fitting, others) = claims.into_iter().partition(fits);
     take(fitting);
@@ -138,8 +139,8 @@ fn by_value(claims: Vec<Claim>) -> BTreeMap<String, Vec<Claim>> {
     values
 }
 
-/// Returns the values that were rejected and not taken back, each with the rejection: the last decision of a person, else a
-/// correction, unless the value was said again behind it. `restored` says which values were restored, and when.
+/// Returns the rejected values that were not restored, each with its rejection: the last decision of a person, else a
+/// correction, unless the value was restated after it. `restored` gives the restored values and times.
 fn rejections(claims: &[Claim], restored: &[Claim]) -> BTreeMap<String, Support> {
     let rank = |of: &Support| {
         let at = if of.is_decided() { of.recorded_at } else { of.occurred_at };
@@ -170,10 +171,10 @@ fn reject(rejected: &BTreeMap<String, Support>, claims: Vec<Claim>) -> Version {
     version
 }
 
-/// Makes a version of what is intended or denied, which ends nothing.
+/// Makes a version of a plan or a denial, which ends nothing.
 fn beside(act: Act, claims: Vec<Claim>) -> Version {
     let start = claims.iter().filter_map(Claim::valid_at).min();
-    // What was said to be over holds again when it is said anew.
+    // A value that was ended is valid again when it is restated.
     let is_over = |claim: &Claim| claim.support.invalid_at == Some(said(&claim.support));
     let last = claims.iter().filter(|claim| !is_over(claim)).map(|claim| said(&claim.support)).max();
     let is_of_now = |claim: &&Claim| !is_over(claim) || last.is_none_or(|last| last <= said(&claim.support));
@@ -184,8 +185,9 @@ fn beside(act: Act, claims: Vec<Claim>) -> Version {
     version
 }
 
-/// Takes out what a person overruled: whatever was said of a slot before the person decided, and begins no earlier. A stay with
-/// both its ends is no contradiction of what surrounds it, and what ended before was no other value of that time.
+/// Removes what a person overruled: claims of a slot recorded before the decision that start no earlier than it says. A
+/// bounded stay does not contradict the values around it, and a value that ended before was no competing value of that
+/// time.
 fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let last = claims
         .iter()
@@ -209,13 +211,13 @@ fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     (rest, out)
 }
 
-/// Whether an open claim begins at a moment or behind it.
+/// Whether an open claim starts at or after a moment.
 fn is_later(claim: &Claim, from: WorldTime) -> bool {
     let is_before = claim.support.invalid_at.is_some_and(|end| end <= from);
     !claim.is_bounded() && !is_before && claim.begin() >= from
 }
 
-/// Makes a version of what never held, because a person decided otherwise: its interval is empty.
+/// Makes a version of a value that a person declared never valid: its interval is empty.
 fn corrected(claims: Vec<Claim>, by: &Claim) -> Version {
     let at = claims.iter().filter_map(Claim::valid_at).min().unwrap_or_else(|| by.begin());
     Version {
@@ -226,8 +228,8 @@ fn corrected(claims: Vec<Claim>, by: &Claim) -> Version {
     }
 }
 
-/// Lets a decided stay with both its ends take its time from what was known before and begins within it: what goes on behind
-/// it begins at its end, what does not was never so.
+/// Lets a decided bounded stay override earlier claims that start within it: a value that continues after the stay starts
+/// at its end, and one that does not was never valid.
 fn replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let is_stay = |claim: &&Claim| claim.support.is_decided() && claim.is_assertion() && claim.is_bounded();
     let mut stays: Vec<Claim> = claims.iter().filter(is_stay).cloned().collect();
@@ -252,7 +254,7 @@ fn replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     (rest, out)
 }
 
-/// Gives claims of less standing to the versions that say the same at the same time, and returns the others.
+/// Assigns claims of lower standing to the versions with the same value and time, and returns the others.
 fn agreeing(held: &mut [Version], claims: Vec<Claim>) -> Vec<Claim> {
     let mut others = Vec::new();
     for claim in claims {
@@ -272,7 +274,7 @@ fn agreeing(held: &mut [Version], claims: Vec<Claim>) -> Vec<Claim> {
     others
 }
 
-/// Whether two versions of one slot say different things of one time.
+/// Whether two versions of one slot state different values for overlapping times.
 fn clash(one: &Version, other: &Version) -> bool {
     let differs = one.predicate != other.predicate || one.object.key() != other.object.key();
     let before = |end: Option<WorldTime>, from: Option<WorldTime>| {
@@ -281,7 +283,7 @@ fn clash(one: &Version, other: &Version) -> bool {
     differs && !before(one.invalid_at, other.valid_at) && !before(other.invalid_at, one.valid_at)
 }
 
-/// Weighs values that hold for life, and happenings: each value stands for itself.
+/// Weighs lifelong values and events: each value stands alone.
 fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
     let values = by_value(claims);
     let is_disputed = rule == Rule::One && values.len() > 1;
@@ -295,7 +297,7 @@ fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
     values.into_values().map(one).collect()
 }
 
-/// One value while it holds.
+/// One value while it is valid.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -303,19 +305,19 @@ fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
 )]
 struct Run {
     claims: Vec<Claim>,
-    /// Whether a claim says when it began; a decision counts as one.
+    /// Whether a claim gives its start; a decision counts as one.
     is_dated: bool,
     /// The moment of its first claim.
     first: WorldTime,
     /// The moment of its last claim.
     last: WorldTime,
-    /// Whether another value held before.
+    /// Whether another value was valid before.
     follows: bool,
-    /// Whether it goes on behind a stay elsewhere.
+    /// Whether it resumes after a temporary stay elsewhere.
     is_resumed: bool,
     end: Option<(WorldTime, Option<Superseded>)>,
     is_disputed: bool,
-    /// What goes on when this one, a stay with both its ends, is over.
+    /// What resumes when this run, a bounded stay, is over.
     under: Vec<Run>,
 }
 
@@ -347,19 +349,19 @@ impl Run {
         self.end.as_ref().is_some_and(|(end, _)| *end <= at)
     }
 
-    /// Whether it is a stay: its claims say when it began and when it ended.
+    /// Whether it is a bounded stay: its claims give both a start and an end.
     fn is_stay(&self) -> bool {
         self.claims.first().is_some_and(Claim::is_bounded)
     }
 
-    /// Returns the last moment at which somebody said that it is so, without an end to come.
+    /// Returns the last moment at which it was stated as current, without a future end.
     fn vouched(&self) -> Option<WorldTime> {
         let open = |claim: &&Claim| claim.is_assertion() && claim.support.invalid_at.is_none();
         self.claims.iter().filter(open).map(|claim| said(&claim.support)).max()
     }
 
-    /// Whether what is told of the past ends it: it has no begin of its own or is told from that begin on, and nobody said
-    /// behind that end that it still is so.
+    /// Whether a statement about the past ends it: it has no start of its own or is described from that start on, and was
+    /// not restated as current after that end.
     fn ends_with(&self, claim: &Claim, end: WorldTime) -> bool {
         let is_of_past = matches!(claim.support.act, Act::Past | Act::Earlier);
         let is_inside = claim.valid_at().is_some_and(|from| self.is_dated && from > self.first);
@@ -375,7 +377,7 @@ impl Run {
             {
                 self.end = Some((end, None));
             }
-            // What is told of the past says no end of what is so after it.
+            // A statement about the past does not end what is valid after it.
             None if claim.is_assertion()
                 && claim.valid_at().is_some()
                 && self.is_over_at(said(&claim.support)) =>
@@ -393,7 +395,7 @@ impl Run {
         }
     }
 
-    /// Goes on at a moment, behind a stay elsewhere.
+    /// Resumes at a moment, after a stay elsewhere.
     fn resumed(mut self, at: WorldTime) -> Self {
         self.last = self.last.max(at);
         (self.first, self.is_dated, self.is_resumed, self.is_disputed) = (at, true, true, false);
@@ -408,7 +410,7 @@ impl Run {
         version.valid_at = start;
         version.status = if self.is_disputed { FactStatus::Disputed } else { standing(&version) };
         if let Some((end, by)) = self.end {
-            // An end before the begin is none: the words contradict themselves.
+            // An end before the start is ignored: the words contradict themselves.
             version.invalid_at = Some(version.valid_at.map_or(end, |start| start.max(end)));
             if by.is_some() {
                 (version.status, version.superseded) = (FactStatus::Superseded, by);
@@ -418,7 +420,7 @@ impl Run {
     }
 }
 
-/// What is open and what is over at a moment of the sweep.
+/// The open and the closed runs at a moment of the sweep.
 #[derive(Debug, Default)]
 struct Sweep {
     open: Vec<Run>,
@@ -443,14 +445,14 @@ fn timeline(mut claims: Vec<Claim>) -> Vec<Version> {
     sweep.finish()
 }
 
-/// What a claim does to the sweep.
+/// The effect of a claim on the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    /// A value begins or goes on.
+    /// A value starts or continues.
     Value,
     /// A value ends.
     End,
-    /// A value was so at an unknown time.
+    /// A value was valid at an unknown time in the past.
     Past,
 }
 
@@ -465,13 +467,13 @@ fn kind(claim: &Claim, at: WorldTime) -> Told {
     }
 }
 
-/// Whether a claim names the end of a value alone, and that was over: "I lived there until 2021".
+/// Whether a claim gives only the end of a value that was over when it was said: "I lived there until 2021".
 fn is_over_when_said(claim: &Claim) -> bool {
     let end = claim.support.invalid_at.filter(|_| claim.valid_at().is_none());
     end.is_some_and(|end| end <= said(&claim.support))
 }
 
-/// What comes first of one moment: what is over before it, then what begins, then what ends as it is said.
+/// Order of claims at one moment: what is over before it, then what starts, then what ends as it is said.
 fn turn(claim: &Claim) -> u8 {
     match claim.support.act {
         Act::Assert | Act::Past | Act::Earlier if is_over_when_said(claim) => 0,
@@ -481,7 +483,7 @@ fn turn(claim: &Claim) -> u8 {
 }
 
 impl Sweep {
-    /// Puts away what is over at a moment, and lets go on what that had interrupted.
+    /// Closes the runs that are over at a moment, and resumes what they had interrupted.
     fn pass(&mut self, at: WorldTime) {
         while let Some((place, end)) = self.first_over(at) {
             let mut run = self.open.remove(place);
@@ -496,7 +498,7 @@ impl Sweep {
         }
     }
 
-    /// Returns where the open run stands that is over first, and its end.
+    /// Returns the index of the open run that ends first, and its end.
     fn first_over(&self, at: WorldTime) -> Option<(usize, WorldTime)> {
         let ends = self.open.iter().enumerate().filter_map(|(place, run)| {
             run.end.as_ref().map(|(end, _)| (place, *end)).filter(|(_, end)| *end <= at)
@@ -510,7 +512,7 @@ impl Sweep {
         self.done.into_iter().map(Run::version).collect()
     }
 
-    /// Lets a value end at a moment.
+    /// Ends a value at a moment.
     fn end(&mut self, claim: Claim, at: WorldTime) {
         let by = ended_by(Reason::Ended, &claim.support);
         if let Some(place) = self.open.iter().position(|run| run.value() == claim.value) {
@@ -546,14 +548,14 @@ impl Sweep {
         self.open.iter_mut().flat_map(|run| &mut run.under).find(|run| run.value() == value)
     }
 
-    /// Gives a claim to what held of its value last, so that it is kept when nothing of it goes on.
+    /// Attaches a claim to the last run of its value, so that the claim is kept if nothing of the value continues.
     fn note(&mut self, claim: Claim) {
         if let Some(run) = self.done.iter_mut().rev().find(|run| run.value() == claim.value) {
             run.claims.push(claim);
         }
     }
 
-    /// Notes the end of a value that does not hold at a moment.
+    /// Records the end of a value that is not valid at a moment.
     fn ended_before(&mut self, claim: Claim, at: WorldTime, by: Superseded) {
         if let Some(run) = self.done.iter_mut().rev().find(|run| run.value() == claim.value) {
             run.claims.push(claim);
@@ -561,7 +563,7 @@ impl Sweep {
         }
         let at = match claim.support.invalid_at {
             Some(_) => self.touched(&claim, at),
-            // "I was an analyst there": over at an unknown time, so before anything else that is known.
+            // "I was an analyst there": over at an unknown time, so placed before everything else that is known.
             None => self
                 .open
                 .iter()
@@ -575,8 +577,8 @@ impl Sweep {
         self.done.push(run);
     }
 
-    /// Returns where a value ended: where the next one began, if that lies in the unit that names the end. "Until May" and
-    /// "since May" touch.
+    /// Returns when a value ended: at the start of the next one, if that lies in the unit that names the end. "Until May"
+    /// and "since May" touch.
     fn touched(&self, claim: &Claim, end: WorldTime) -> WorldTime {
         let Some(grain) = claim.support.grain else { return end };
         let within =
@@ -585,7 +587,7 @@ impl Sweep {
         next.unwrap_or(end)
     }
 
-    /// Notes that a value held at an unknown time before it was said.
+    /// Records that a value was valid at an unknown time before it was said.
     fn past(&mut self, claim: Claim, at: WorldTime) {
         let Some(place) = self.open.iter().position(|run| run.value() == claim.value) else {
             let by = ended_by(Reason::Ended, &claim.support);
@@ -609,7 +611,7 @@ impl Sweep {
     fn begin_or_go_on(&mut self, claim: Claim, at: WorldTime) {
         if let Some(place) = self.open.iter().position(|run| run.value() == claim.value) {
             let mut run = self.open.remove(place);
-            // Said again after an undated value that disputed it: that one is over.
+            // Restated after a conflicting undated value: that one is over.
             if run.is_disputed && self.open.iter().all(|other| !other.is_dated && other.last < at) {
                 run.is_disputed = false;
                 let by = newer(&self.open, &claim);
@@ -620,7 +622,7 @@ impl Sweep {
             self.open.push(run);
             return;
         }
-        // Whoever is away for a while still lives there.
+        // A person who is away for a while still lives there.
         if claim.valid_at().is_none()
             && let Some(run) = self.away(&claim.value)
         {
@@ -631,7 +633,7 @@ impl Sweep {
         self.begin(claim, at);
     }
 
-    /// Lets a new value begin.
+    /// Starts a new value.
     fn begin(&mut self, claim: Claim, at: WorldTime) {
         let mut run = Run::new(claim);
         run.follows = !self.open.is_empty() || !self.done.is_empty();
@@ -655,7 +657,8 @@ impl Sweep {
     }
 }
 
-/// Returns what goes on when a stay is over: what held before it, and below a stay that is over by then, what held before that.
+/// Returns what resumes when a stay is over: the value before it, and below a stay that is over by then, the value before
+/// that.
 fn interrupted(before: &[Run], stay: &Run) -> Vec<Run> {
     let mut going_on = Vec::new();
     for run in before {
@@ -669,20 +672,21 @@ fn interrupted(before: &[Run], stay: &Run) -> Vec<Run> {
     going_on
 }
 
-/// Whether two values were said in one breath: two jobs at once.
+/// Whether two values were stated together: two jobs at once.
 fn is_said_beside(known: &Run, new: &Run) -> bool {
     let event = |run: &Run| run.claims.first().map(|claim| claim.support.source.event);
     event(known) == event(new) && known.first == new.first
 }
 
-/// Whether nobody can tell which of two values is newer: they begin at the same time and one is no stay in the other, or one
-/// has no date and was said after the other began.
+/// Whether the order of two values is unknown: they start at the same time and neither is a stay within the other, or one
+/// has no date and was said after the other started.
 fn is_unclear(known: &Run, new: &Run) -> bool {
     let is_within = new.is_stay() && !known.is_stay();
     known.is_dated && (!new.is_dated || known.first == new.first && !is_within)
 }
 
-/// Why a value ends when another begins. The other was known first if one of its claims was recorded before all of these.
+/// The reason why a value ends when another starts. The other was known first if one of its claims was recorded before all
+/// of these.
 fn newer(open: &[Run], by: &Claim) -> Superseded {
     let known = open.iter().flat_map(|run| &run.claims).map(|claim| claim.support.recorded_at).min();
     let reason = match known {
@@ -704,7 +708,7 @@ fn ended_by(reason: Reason, support: &Support) -> Superseded {
     Superseded { reason, by: support.source.event, rule: support.rule.clone() }
 }
 
-/// Returns the moment from which a claim says that a value holds: its begin, else when it was said.
+/// Returns the moment from which a claim states a value as valid: its start, else when it was said.
 pub(crate) fn begin(support: &Support) -> WorldTime {
     let said = said(support);
     support.valid_at.unwrap_or_else(|| support.invalid_at.map_or(said, |end| said.min(end)))
@@ -715,7 +719,7 @@ fn said(support: &Support) -> WorldTime {
     WorldTime::from_seconds(support.occurred_at.as_micros().div_euclid(1_000_000))
 }
 
-/// Returns where a claim stands in the sweep: an end without a begin at its end.
+/// Returns the position of a claim in the sweep; an end without a start is placed at its end.
 fn moment(claim: &Claim) -> WorldTime {
     let support = &claim.support;
     match (support.act.is_of_past(), claim.valid_at(), support.invalid_at) {
@@ -724,7 +728,7 @@ fn moment(claim: &Claim) -> WorldTime {
     }
 }
 
-/// Makes a version of claims of one value; its interval is open.
+/// Makes a version from the claims of one value; its interval is open.
 fn version(claims: Vec<Claim>, status: FactStatus) -> Version {
     let best = claims.iter().map(|claim| (claim.support.level, claim.support.trust)).max();
     let (level, trust) = best.unwrap_or((Level::External, Trust::Echo));
@@ -750,13 +754,13 @@ fn version(claims: Vec<Claim>, status: FactStatus) -> Version {
     }
 }
 
-/// What a version without claims would say; [`weigh`] drops it.
+/// A version without claims; [`weigh`] drops it.
 fn nothing() -> (Predicate, Option<String>, Value) {
     let predicate = Predicate::new("nothing").expect("the name is made of letters");
     (predicate, None, Value::Literal { text: String::new(), key: String::new() })
 }
 
-/// Returns where an open value stands: below level user nothing is more than a candidate.
+/// Returns the status of an open value: below level user it stays a candidate.
 fn standing(version: &Version) -> FactStatus {
     if voices(version.supports.iter()) > 1 || version.supports.iter().any(is_sure) {
         FactStatus::Active

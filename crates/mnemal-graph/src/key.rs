@@ -1,4 +1,4 @@
-//! The key of a name: what is left when spelling, titles and endings are taken off.
+//! Name key: a name without variations of spelling, titles and endings.
 
 use mnemal_core::EntityKind;
 
@@ -6,10 +6,11 @@ use crate::kind;
 use crate::pack::{Gender, packs};
 use crate::spelling::{is_family_first, letters, without_umlaut};
 
-/// Returns the key of a name: one spelling of each letter, white space collapsed, without possessive ending, title, article and
+/// Returns the key of a name: letters normalized, white space collapsed, without possessive ending, title, article and
 /// legal form; "Smith, John" is `john smith`.
 ///
-/// No class of characters is dropped, so that names of all scripts keep theirs; a name that is nothing but titles stays.
+/// No class of characters is dropped, so names in every script keep their letters; a name that consists only of titles is
+/// kept.
 pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
     let mut words = words(name, kind);
     let is_who = is_who(kind);
@@ -32,19 +33,19 @@ pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
     }
 }
 
-/// Returns what the title of a name says of the one who bears it.
+/// Returns the gender that the title in a name indicates.
 pub(crate) fn titled(name: &str, kind: EntityKind) -> Option<Gender> {
     let words = words(name, kind);
     let titles = if is_who(kind) { leading_titles(name, &words) } else { 0 };
     words.iter().take(titles).find_map(|title| packs().gender_of_title(title))
 }
 
-/// Whether a name can have a title; a concept is what nobody could tell.
+/// Whether a name can have a title; `Concept` counts too, because it stands for an unknown kind.
 fn is_who(kind: EntityKind) -> bool {
     kind::class(kind) == "who" || kind == EntityKind::Concept
 }
 
-/// Returns the words of a name in the order in which it is said, without possessive ending.
+/// Returns the words of a name in spoken order, without possessive ending.
 fn words(name: &str, kind: EntityKind) -> Vec<String> {
     let spelled = letters(name);
     let swapped = match spelled.split_once(',') {
@@ -64,7 +65,7 @@ fn words(name: &str, kind: EntityKind) -> Vec<String> {
     words.into_iter().map(without_umlaut).collect()
 }
 
-/// Returns how many words in front are titles; one word is left.
+/// Returns how many leading words are titles; at least one word is left.
 fn leading_titles(name: &str, words: &[String]) -> usize {
     // "κ. Παππάς" has a title, "Κ. Παππάς" an initial.
     let is_abbreviated = name.trim_start().chars().next().is_some_and(|first| !first.is_uppercase());
@@ -85,7 +86,7 @@ fn without_possessive(word: &str) -> &str {
     }
 }
 
-/// Returns a name without the title behind it; a family name of one sign may be left, any other sign alone not.
+/// Returns a name without a trailing title; a family name of one character may remain, but no other single character.
 fn without_title_behind(key: &str) -> &str {
     let found = packs().titles_behind.iter().find_map(|title| {
         let rest = key.strip_suffix(title.as_str())?;
@@ -97,7 +98,7 @@ fn without_title_behind(key: &str) -> &str {
     found.unwrap_or(key)
 }
 
-/// Returns a name without an ending of this list; two signs are left.
+/// Returns a name without an ending of this list; at least two characters are left.
 pub(crate) fn without_behind<'k>(key: &'k str, endings: &[String]) -> &'k str {
     let found = endings.iter().find_map(|ending| key.strip_suffix(ending.as_str()));
     found.map(str::trim_end).filter(|rest| rest.chars().nth(1).is_some()).unwrap_or(key)

@@ -1,8 +1,8 @@
-//! Which kinds of names can mean the same thing.
+//! Compatibility of entity kinds.
 
 use mnemal_core::EntityKind;
 
-/// Returns the class of a kind, which is a part of an entity's id: finer kinds are guessed by rule and change.
+/// Returns the class of a kind, which is part of an entity's id: finer kinds are guessed by rule and can change.
 pub(crate) fn class(kind: EntityKind) -> &'static str {
     match kind {
         EntityKind::Person | EntityKind::Animal => "who",
@@ -11,22 +11,22 @@ pub(crate) fn class(kind: EntityKind) -> &'static str {
     }
 }
 
-/// Whether two kinds can be those of one thing; a concept is what nobody could tell.
+/// Whether two kinds can belong to one entity; `Concept` stands for an unknown kind.
 pub(crate) fn agree(one: EntityKind, other: EntityKind) -> bool {
     one == EntityKind::Concept || other == EntityKind::Concept || class(one) == class(other)
 }
 
-/// Whether two kinds that can be those of one thing say otherwise.
+/// Whether two compatible kinds are nevertheless different.
 pub(crate) fn differ(one: EntityKind, other: EntityKind) -> bool {
     one != other && !covers(one, other) && !covers(other, one)
 }
 
-/// Returns the kind that says more; the known one where both say as much.
+/// Returns the more specific kind; the known one if both are equally specific.
 pub(crate) fn closer(known: EntityKind, said: EntityKind) -> EntityKind {
     if covers(known, said) { said } else { known }
 }
 
-/// Whether one kind leaves open what the other says.
+/// Whether one kind includes the other.
 fn covers(wide: EntityKind, close: EntityKind) -> bool {
     match wide {
         EntityKind::Concept => true,
@@ -37,7 +37,7 @@ fn covers(wide: EntityKind, close: EntityKind) -> bool {
     }
 }
 
-/// Returns the kind by which the rules know a name of this kind.
+/// Returns the kind under which the rules know a name of this kind.
 pub(crate) fn as_read(kind: EntityKind) -> EntityKind {
     match kind {
         EntityKind::Tool => EntityKind::Product,
@@ -47,7 +47,7 @@ pub(crate) fn as_read(kind: EntityKind) -> EntityKind {
     }
 }
 
-/// Whether a mention of this kind names something that is worth a place of its own; numbers and addresses are values.
+/// Whether a mention of this kind becomes an entity; numbers and addresses are values.
 pub(crate) fn is_entity(kind: EntityKind) -> bool {
     !matches!(kind, EntityKind::Quantity | EntityKind::Identifier)
 }

@@ -1,4 +1,4 @@
-//! Turns of which the rules read nothing for certain, for a model to read.
+//! Model extraction pass: reads the turns from which the rules extracted nothing certain.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -17,46 +17,46 @@ use crate::{Graph, found};
 
 /// The name in the ledger.
 const NAME: &str = "leftovers";
-/// Turns of one question. Source: own choice; four questions of three answers each leave some of the 20 calls of a cycle.
+/// Turns per question. Source: own choice; four questions of three answers each leave some of the 20 calls of a cycle.
 const TOGETHER: usize = 5;
-/// Words of the shortest turn that is asked about. Source: own choice; what is shorter thanks, agrees or greets.
+/// Fewest words of a turn worth a question. Source: own choice; shorter turns thank, agree or greet.
 const SHORTEST: usize = 4;
-/// Turns that are looked through at once. Source: own default.
+/// Turns per page. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
-/// Pages that one cycle looks through. Source: own default; 5,000 turns.
+/// Pages that one cycle scans. Source: own default; 5,000 turns.
 const PAGES: usize = 10;
-/// More lines than the book of passes has. Source: own default.
+/// An upper bound for the lines of the pass ledger. Source: own default.
 const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Asks a model about turns of which the rules read nothing, or candidates alone, a few with one question, in the order of the
-/// log and each once.
+/// Asks a model about turns from which the rules extracted nothing, or only candidates: a few per question, in log order,
+/// each turn once.
 ///
-/// What it answers is looked up in the words and goes through the gates of the rules; what is left is proposed as places of
-/// words in the turn, and the fold of the graph holds them against the gates once more. A turn counts as read when an answer to
-/// it could be used, or three could not; while the model does not answer, the next cycle asks about the same.
+/// Every answer is located in the words and passes through the gates of the rules; the rest is proposed as positions of
+/// words in the turn, and the graph fold applies the gates once more. A turn counts as processed when one answer to it was
+/// usable, or three were not; while the model is unavailable, the next cycle asks about the same turns.
 #[derive(Clone, Debug)]
 pub struct Leftovers {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
-    /// What was read of it.
+    /// The graph rows that were extracted from it.
     pub graph: Arc<dyn GraphStore>,
-    /// How far it was read; without it a cycle begins at the start of the log.
+    /// How far it was processed; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
-    /// What asks and reads.
+    /// The model reader.
     pub reader: ModelReader,
-    /// Most turns that are asked about in one cycle.
+    /// Most turns per cycle.
     pub batch: NonZeroUsize,
 }
 
 impl Leftovers {
-    /// Returns how far the turns were read.
+    /// Returns how far the turns were processed.
     async fn read_through(&self) -> Result<Cursor> {
         let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
         let lines = ledger.lines(Book::Pass, LINES).await?;
         Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, mnemal_core::LedgerLine::through))
     }
 
-    /// Returns the next turns to ask about, and how far the log is looked through with them.
+    /// Returns the next turns to ask about, and how far the log was scanned for them.
     async fn turns(&self, mut after: Cursor, end: Cursor) -> Result<(Vec<Event>, Cursor)> {
         let filter = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
         let mut turns = Vec::new();
@@ -81,7 +81,7 @@ impl Leftovers {
         Ok((turns, after))
     }
 
-    /// Returns the turns of which more was read than candidates, and those in which a model found something before.
+    /// Returns the turns with more than candidates, and those in which a model found claims before.
     async fn known(&self, page: &[Event]) -> Result<BTreeSet<EventId>> {
         let sources = Within::Only(page.iter().map(|event| event.id).collect());
         let facts = self.graph.believed(&FactFilter { sources, ..FactFilter::all() }).await?;
@@ -155,7 +155,7 @@ impl Pass for Leftovers {
                     why: "no answer of the model could be used".to_owned(),
                 }),
                 Err(error) if read == after => return Err(error),
-                // What was answered stands.
+                // Earlier answers are kept.
                 Err(error) => {
                     looked.stopped = Some(error.kind());
                     looked.through = Some(read);
@@ -168,7 +168,7 @@ impl Pass for Leftovers {
     }
 }
 
-/// Whether a turn is long enough to say something of somebody.
+/// Whether a turn is long enough to state a fact.
 fn says_something(event: &Event) -> bool {
     event.kept().is_some_and(|kept| kept.content.split_whitespace().nth(SHORTEST - 1).is_some())
 }

@@ -1,4 +1,4 @@
-//! A pass that proposes which entities may be one, and what became of its proposals: a person decides.
+//! Duplicate entity pass: proposes merges, and tracks a person's decision on each proposal.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -18,27 +18,28 @@ use crate::suggest::{Suggestion, suggestions};
 
 /// The name in the ledger.
 const NAME: &str = "lookalikes";
-/// Proposals that wait for a person at once. Source: AD-53, as many decisions as are shown to somebody in a week.
+/// Most open proposals at once. Source: AD-53, as many decisions as a person is shown in a week.
 const MOST_OPEN: usize = 10;
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// More lines than the book of passes has. Source: own default.
+/// An upper bound for the lines of the pass ledger. Source: own default.
 const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Two entities that may be one, and whether the dream proposed it.
+/// Two entities that may be duplicates, and the proposal to merge them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Suggested {
-    /// The two, and what makes them alike.
+    /// The pair, and what makes it similar.
     pub pair: Suggestion,
-    /// The operation that proposes it and waits: to take it back is to say that they are two.
+    /// The operation that proposes the merge and waits; undoing it marks the two as distinct.
     pub proposal: Option<EventId>,
 }
 
 impl Graph {
-    /// Returns [`suggestions`](Self::suggestions) without those whose proposal in this log a person took back, the others that are
-    /// proposed first. Costs a walk over the decisions of the log beside them.
+    /// Returns [`suggestions`](Self::suggestions) without the pairs whose proposal in this log a person rejected; proposed
+    /// pairs come first. The cost adds a scan over the decisions of the log.
     ///
     /// # Errors
+    /// `Unavailable` when the database does not answer.
     /// `Unavailable` when the database does not answer.
     pub async fn suggested(&self, events: &dyn EventStore) -> Result<Vec<Suggested>> {
         let names = Names::from_rows(own(self.store().entities(&EntityFilter::all()).await?));
@@ -47,7 +48,8 @@ impl Graph {
             let (one, into) = (names.canon(one), names.canon(into));
             (one.min(into), one.max(into))
         };
-        // Two that were proposed may stand for others by now; what a person took back stays so whatever was proposed else.
+        // The proposed pair may have been merged into other entities since; a rejection stays in force whatever else was
+        // proposed.
         let mut known: BTreeMap<(EntityId, EntityId), Option<EventId>> = BTreeMap::new();
         for (event, (one, into)) in proposals(events).await? {
             let known = known.entry(pair(one, into)).or_insert(event);
@@ -66,7 +68,7 @@ impl Graph {
     }
 }
 
-/// Returns every pair that was proposed with its operation, `None` where a person took it back; oldest first.
+/// Returns every proposed pair with its operation, `None` where a person rejected it; oldest first.
 async fn proposals(events: &dyn EventStore) -> Result<Vec<(Option<EventId>, (EntityId, EntityId))>> {
     let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
     let (mut found, mut after) = (Vec::new(), Cursor::START);
@@ -89,21 +91,21 @@ async fn proposals(events: &dyn EventStore) -> Result<Vec<(Option<EventId>, (Ent
     }
 }
 
-/// Proposes pairs of entities whose names and company are alike ([`Graph::suggestions`]), the likeliest first.
+/// Proposes pairs of entities with similar names and co-occurrences ([`Graph::suggestions`]), most likely first.
 ///
-/// A proposal is one event and changes nothing: to agree is to merge the two, to decline is to take the proposal back, and either
-/// is a decision of a person. Each pair is proposed once, and no more than ten wait at once. Names that are alike in two scripts
-/// are not proposed.
+/// A proposal is one event and changes nothing: merging the two accepts it, undoing it rejects it, and either is a decision
+/// of a person. Each pair is proposed once, and at most ten are open at a time. Names that are alike across two scripts are
+/// not proposed.
 ///
-/// It needs no model. Where the graph has read nothing since the pass looked last it costs one read of a row; else every name is
-/// compared with those like it, some seconds for 10,000 (ADR 38).
+/// The pass needs no model. If the graph has processed nothing since the last run it costs one row read; otherwise every
+/// name is compared with similar ones, some seconds for 10,000 (ADR 38).
 #[derive(Clone, Debug)]
 pub struct Lookalikes {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
-    /// What was read of it.
+    /// The graph rows that were extracted from it.
     pub graph: Arc<dyn GraphStore>,
-    /// How far it was read when the pass looked last; without it every cycle looks.
+    /// How far it was processed at the last run; without a ledger every cycle runs.
     pub ledger: Slot<dyn LedgerStore>,
 }
 
@@ -139,7 +141,7 @@ impl Pass for Lookalikes {
     }
 }
 
-/// Proposes a pair; what was looked at is the event in which each was named last.
+/// Proposes a pair; its sources are the latest event that mentions each.
 async fn proposal(graph: &Graph, pair: &Suggestion) -> Result<Proposal> {
     let mut shown = Vec::new();
     for id in [pair.one, pair.into] {

@@ -1,4 +1,4 @@
-//! Claims that a language model reads where the rules read none.
+//! Claim extraction by a language model, checked by the gates of the rules.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mnemal_core::{
 };
 use mnemal_extract::admit;
 
-/// Asks a model about events and holds what it says against the gates of the rules.
+/// Asks a model about events and checks its claims with the gates of the rules.
 #[derive(Clone, Debug)]
 pub struct ModelReader {
     consultant: Consultant,
@@ -16,28 +16,29 @@ pub struct ModelReader {
 }
 
 impl ModelReader {
-    /// Makes a reader.
+    /// Creates a reader.
     pub fn new(consultant: Consultant, extractor: Arc<dyn ModelExtractor>) -> Self {
         Self { consultant, extractor }
     }
 
-    /// Names what asks and reads, and the model.
+    /// Returns the producer: extractor and model.
     pub fn producer(&self) -> Producer {
         self.consultant.producer(&self.extractor.producer())
     }
 
-    /// Names the question about these events.
+    /// Returns the hash of the question about these events.
     pub fn question(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> PromptHash {
         PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances, familiar))
     }
 
-    /// Reads several events with one question that tells whom and what is known; returns one extraction an event, in their order.
+    /// Extracts from several events with one question that includes the known entities; returns one extraction per event,
+    /// in their order.
     ///
-    /// Only claims come through that the words say plainly, by the same gates as those of the rules; what was dropped is a
-    /// remark of its event.
+    /// Only claims that the words state plainly pass, by the same gates as those of the rules; every dropped claim becomes
+    /// a remark of its event.
     ///
     /// # Errors
-    /// `Unsupported` when three answers could not be used; else what the model answers. Then nothing was read of any event.
+    /// `Unsupported` when three answers were unusable; else the error of the model. No event is extracted in that case.
     pub async fn read(
         &self,
         permit: &mut BackgroundPermit,

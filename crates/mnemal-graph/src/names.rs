@@ -1,4 +1,4 @@
-//! Who and what is known by which name: the index that resolution looks into.
+//! Entity name table: the index for name resolution, with roles and merges.
 
 mod chosen;
 mod decided;
@@ -21,7 +21,7 @@ use crate::{forms, kind, resolve, role, slip};
 
 pub(crate) use self::ties::{Saying, Shift};
 
-/// Characters of the longest word for a kind; a longer one is none. Source: EXTRACTION 4, intake of names.
+/// Most characters of a word for a kind; a longer one is ignored. Source: the same limit as for extracted names.
 const LONGEST_WORD: usize = 80;
 
 /// Every entity of a space, by name and by role.
@@ -29,21 +29,21 @@ const LONGEST_WORD: usize = 80;
 pub(crate) struct Names {
     entities: BTreeMap<EntityId, Entity>,
     by_name: Index,
-    /// Who has a role, by the role and by whom they have it for.
+    /// The bearers of a role, by role and by the entity that they have it for.
     by_role: HashMap<String, BTreeMap<EntityId, Holders>>,
-    /// Who was ever taken for whom, by the one that stands for both.
+    /// Entities ever merged, by the canonical one.
     members: HashMap<EntityId, BTreeSet<EntityId>>,
-    /// What was said of who is whom and not taken back, by its place, each with the one that it was said of.
+    /// Identity statements that were not undone, by position, each with its entity.
     ties: BTreeMap<u32, (EntityId, Tie)>,
-    /// What the extractor recognises.
+    /// The gazetteer that the extractor recognizes.
     gazetteer: Gazetteer,
-    /// Entities that changed since they were taken.
+    /// Entities changed since the last take.
     changed: BTreeSet<EntityId>,
-    /// Folded names under which the user speaks, as the host says.
+    /// Folded speaker names of the user, from the host's configuration.
     owner: Arc<BTreeSet<String>>,
 }
 
-/// What the title in a name says, found out when it is asked for.
+/// The gender that the title in a name indicates, computed on demand.
 struct Title<'n> {
     name: Called<'n>,
     said: OnceCell<Option<Gender>>,
@@ -59,7 +59,7 @@ impl<'n> Title<'n> {
     }
 }
 
-/// Those who have one role for one person.
+/// The bearers of one role for one person.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders {
     all: BTreeSet<EntityId>,
@@ -73,7 +73,7 @@ impl Holders {
     }
 }
 
-/// What an event says of a name.
+/// The event that states a name, with its time and producer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'e> {
     pub(crate) event: &'e Event,
@@ -82,7 +82,7 @@ pub(crate) struct Said<'e> {
 }
 
 impl Said<'_> {
-    /// Makes a name that this event gives.
+    /// Makes a name given by this event.
     fn name(self, text: &str, key: String) -> EntityName {
         EntityName {
             text: text.to_owned(),
@@ -107,17 +107,17 @@ impl Names {
         names
     }
 
-    /// Says under which names the user speaks.
+    /// Sets the names under which the user speaks.
     pub(crate) fn of_owner(self, owner: Arc<BTreeSet<String>>) -> Self {
         Self { owner, ..self }
     }
 
-    /// Returns the same without anybody in it.
+    /// Returns an empty table with the same settings.
     pub(crate) fn of_nobody(&self) -> Self {
         Self::default().of_owner(Arc::clone(&self.owner))
     }
 
-    /// Whether a speaker of this label is the user: it is no name, or one of his.
+    /// Whether a speaker label means the user: it is not a name, or one of the user's names.
     pub(crate) fn is_user(&self, label: &str) -> bool {
         resolve::is_user(label) || self.owner.contains(&mnemal_text::fold(label))
     }
@@ -126,13 +126,13 @@ impl Names {
         &self.gazetteer
     }
 
-    /// Returns those that stand for themselves, by id.
+    /// Returns the canonical entities, by id.
     pub(crate) fn wholes(&self) -> impl Iterator<Item = &Entity> {
         let is_whole = |entity: &&Entity| entity.joined_at(Timestamp::MAX).is_none();
         self.entities.values().filter(is_whole).filter(|entity| entity.is_known_at(Timestamp::MAX))
     }
 
-    /// Returns the names by their forms.
+    /// Returns the name index.
     pub(crate) fn by_name(&self) -> &Index {
         &self.by_name
     }
@@ -147,7 +147,7 @@ impl Names {
         changed.into_iter().filter_map(|id| self.entities.get(&id).cloned()).collect()
     }
 
-    /// Returns how many entities changed since they were taken.
+    /// Returns how many entities changed since the last take.
     pub(crate) fn n_changed(&self) -> usize {
         self.changed.len()
     }
@@ -157,10 +157,10 @@ impl Names {
         self.entities.values()
     }
 
-    /// Returns what an entity is taken for.
+    /// Returns the canonical entity.
     pub(crate) fn canon(&self, id: EntityId) -> EntityId {
         let mut at = id;
-        // Joins form no circle; the bound is for rows that say otherwise.
+        // Merges form no cycle; the bound protects against corrupt rows.
         for _ in 0..self.entities.len() {
             match self.entities.get(&at).and_then(|entity| entity.joined_at(Timestamp::MAX)) {
                 Some(next) => at = next,
@@ -170,7 +170,7 @@ impl Names {
         at
     }
 
-    /// Returns those who bear this name and whose kind can be that, each for itself.
+    /// Returns the entities with this name and a compatible kind, unmerged.
     pub(crate) fn named(&self, name: Called<'_>) -> BTreeSet<EntityId> {
         let said = Title::of(name);
         self.by_name
@@ -180,8 +180,8 @@ impl Names {
             .collect()
     }
 
-    /// Returns whom a name can mean: those who bear it, whole or in part; if there are none, those whose name has another form
-    /// of the same meaning, then those whose name stands in another case, then those whose name differs by one letter.
+    /// Returns the candidates for a name: those with the whole name or a part of it; if there are none, those with an
+    /// equivalent form, then those with another case form, then those that differ by one letter.
     pub(crate) fn meant(&self, name: Called<'_>) -> Meant {
         let said = Title::of(name);
         let fit = |mut found: Meant| {
@@ -189,7 +189,7 @@ impl Names {
             found
         };
         let mut found = fit(self.by_name.bearing(&squeezed(name.key)));
-        // Most names are whole ones, and known; the other forms are only made where they are looked for.
+        // Most names are whole and known; the other forms are only built when needed.
         if !found.is_empty() && name.key.contains(' ') {
             return found;
         }
@@ -211,7 +211,7 @@ impl Names {
         found
     }
 
-    /// Returns those of this very kind whose name differs by one letter, if it can be a slip.
+    /// Returns the entities of exactly this kind whose name differs by one letter, if that can be a typo.
     fn slips(&self, name: Called<'_>, whole: &str) -> Meant {
         let is_who = kind::class(name.kind) == "who";
         let is_slip = |(id, known): &(EntityId, String)| {
@@ -224,22 +224,22 @@ impl Names {
         found.into_iter().filter(is_slip).map(|(id, _)| (id, How::Doubtful)).collect()
     }
 
-    /// Returns those who have a role for somebody; `None` for nobody.
+    /// Returns the bearers of a role for an entity; `None` if there are none.
     pub(crate) fn in_role(&self, owner: EntityId, role: &str) -> Option<&Holders> {
         self.by_role.get(role)?.get(&owner)
     }
 
-    /// Returns those who have a role for anybody.
+    /// Returns the bearers of a role for any entity.
     pub(crate) fn holders(&self, role: &str) -> impl Iterator<Item = EntityId> {
         self.by_role.get(role).into_iter().flat_map(BTreeMap::values).flat_map(|of| &of.all).copied()
     }
 
-    /// Returns the first, by id, of those who have a role and no name, neither their own nor of one who is taken for the same.
+    /// Returns the first bearer of a role, by id, that has no name, neither its own nor one of a merged entity.
     pub(crate) fn nameless(&self, holders: &Holders) -> Option<EntityId> {
         holders.unnamed.iter().copied().find(|id| self.is_nameless(*id))
     }
 
-    /// Whether an entity can have this name: its kind can be that, and no title says otherwise.
+    /// Whether an entity can have this name: its kind is compatible, and no title contradicts it.
     fn is_fit(&self, id: EntityId, name: Called<'_>, title: &Title<'_>) -> bool {
         let Some(entity) = self.get(id) else { return false };
         let differs = || {
@@ -258,7 +258,7 @@ impl Names {
         kind::agree(entity.kind, name.kind) && !differs() && !is_human()
     }
 
-    /// Returns everybody who is taken for the same as an entity, itself included.
+    /// Returns all entities merged with this one, itself included.
     pub(crate) fn same_as(&self, id: EntityId) -> BTreeSet<EntityId> {
         let canon = self.canon(id);
         let (mut found, mut open) = (BTreeSet::from([canon]), vec![canon]);
@@ -274,19 +274,19 @@ impl Names {
         self.same_as(id).into_iter().filter_map(|id| self.entities.get(&id))
     }
 
-    /// Whether nobody who is taken for the same has a name.
+    /// Whether no merged entity has a name.
     pub(crate) fn is_nameless(&self, id: EntityId) -> bool {
         self.rows_of(id).all(|entity| entity.names.is_empty())
     }
 
-    /// Whether an entity can have one more role for somebody.
+    /// Whether an entity can take one more role for another.
     pub(crate) fn can_be(&self, id: EntityId, owner: EntityId, said: &str) -> bool {
         let owner = self.canon(owner);
         let fits = |(of, known): &(EntityId, String)| self.canon(*of) != owner || role::agree(known, said);
         self.canon(id) != owner && self.rows_of(id).all(|entity| entity.roles.iter().all(fits))
     }
 
-    /// Whether two can be one: of kinds that agree, not parted by a person, and in no roles that exclude each other.
+    /// Whether two entities can be one: compatible kinds, not split by a person, and without roles that exclude each other.
     pub(crate) fn can_be_one(&self, one: EntityId, other: EntityId) -> bool {
         let fits = |one: &Entity, other: &Entity| {
             kind::agree(one.kind, other.kind)
@@ -297,7 +297,8 @@ impl Names {
             && self.rows_of(one).all(|one| self.rows_of(other).all(|other| fits(one, other)))
     }
 
-    /// Makes an entity, or finds the one that is made alike, also one whose decisions were taken back; `name` is what it is called.
+    /// Creates an entity, or returns the existing one with the same id, even if its decisions were undone; `name` is its
+    /// name.
     pub(crate) fn make(&mut self, key: &str, said_kind: EntityKind, shown: &str, said: Said<'_>) -> EntityId {
         let id = EntityId(named_id("entity", &[kind::class(said_kind), key]));
         if let Entry::Vacant(place) = self.entities.entry(id) {
@@ -325,7 +326,7 @@ impl Names {
         id
     }
 
-    /// Gives an entity a name; one that it has already changes nothing.
+    /// Adds a name to an entity; an existing one changes nothing.
     pub(crate) fn call(&mut self, id: EntityId, name: Called<'_>, said: Said<'_>) {
         let Some(entity) = self.entities.get_mut(&id) else { return };
         let Called { text, key, kind } = name;
@@ -350,7 +351,7 @@ impl Names {
         self.index(id);
     }
 
-    /// Keeps the word for the kind of an entity; the first one for what it is stays.
+    /// Stores the word for an entity's kind; the first one for a kind is kept.
     pub(crate) fn call_kind(&mut self, id: EntityId, said_kind: EntityKind, word: &str, said: Said<'_>) {
         let word = word.trim();
         let is_word = !word.is_empty() && word.chars().count() <= LONGEST_WORD;
@@ -362,7 +363,7 @@ impl Names {
         }
     }
 
-    /// Gives an entity a role for somebody; one that it has already changes nothing.
+    /// Adds a role of an entity for another; an existing one changes nothing.
     pub(crate) fn engage(&mut self, id: EntityId, owner: EntityId, role: &str, said: Said<'_>) {
         let Some(entity) = self.entities.get_mut(&id) else { return };
         let has = |(of, known): &(EntityId, String)| *of == owner && known == role;
@@ -376,7 +377,7 @@ impl Names {
         self.index(id);
     }
 
-    /// Makes an entity findable by its names and roles. Nobody is found by what was taken back.
+    /// Indexes an entity by its names and roles. Undone entities are not indexed.
     fn index(&mut self, id: EntityId) {
         let Some(entity) = self.entities.get(&id).filter(|entity| entity.is_known_at(Timestamp::MAX)) else {
             return;
@@ -400,8 +401,8 @@ impl Names {
     }
 }
 
-/// Returns the name to show: what a person chose, else the newest of one who is somebody's, because pets and projects are
-/// renamed, else the first.
+/// Returns the displayed name: the one a person chose; else the newest for an entity with a role, because pets and projects
+/// are renamed; else the first.
 fn shown(entity: &Entity) -> &str {
     if let Some(chosen) = entity.chosen.iter().rev().find(|name| name.expired_at.is_none()) {
         return &chosen.text;
@@ -417,7 +418,7 @@ fn shown(entity: &Entity) -> &str {
     name.map(|name| &name.text).or(role).unwrap_or(&entity.made_as)
 }
 
-/// Returns an entity with the names that were known as of a belief time, shown by what it was called then.
+/// Returns an entity with the names known at a belief time, displayed by its name of that time.
 pub(crate) fn as_known(mut entity: Arc<Entity>, belief: Timestamp) -> Arc<Entity> {
     let is_as_now = || {
         entity.names.iter().all(|name| name.is_known_at(belief))
@@ -436,7 +437,7 @@ pub(crate) fn as_known(mut entity: Arc<Entity>, belief: Timestamp) -> Arc<Entity
     entity
 }
 
-/// Returns what titles and given names say of an entity.
+/// Returns the gender that titles and given names indicate.
 fn gender(entity: &Entity) -> Option<Gender> {
     entity.names.iter().find_map(|name| {
         let given = name.key.split(' ').next().and_then(|given| packs().gender_of_name(given));

@@ -1,7 +1,6 @@
-//! What the claims of a predicate show of how many values it holds: whether two values of one subject hold together, or one
-//! follows the other.
+//! Cardinality evidence: whether the values of a predicate coexist or succeed each other.
 //!
-//! [`judge`] looks at the claims alone and never at what the fold made of them, so what was learnt does not confirm itself.
+//! [`judge`] uses only the claims and never the result of the fold, so a learned cardinality does not confirm itself.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,49 +15,49 @@ use crate::Graph;
 use crate::cardinality::{Cardinalities, Standing};
 use crate::interval::begin;
 
-/// Mentions of a subject after which a value that nobody says any more is over. Source: NX-09.3.
+/// Mentions of a subject after which a value that is not restated is over. Source: NX-09.3, a succession needs silence.
 const MENTIONS: usize = 10;
-/// The same in time, microseconds: 90 days. Source: NX-09.3.
+/// The same in time, microseconds: 90 days. Source: NX-09.3, silence by time.
 const SILENCE: i64 = 90 * 86_400 * 1_000_000;
-/// Subjects that show something, below which nothing is concluded. Source: NX-09.4.
+/// Fewest subjects with evidence for a conclusion. Source: NX-09.4, a small sample concludes nothing.
 const ENOUGH: usize = 20;
-/// Share of subjects with values that hold together below which, with its upper bound, a predicate holds one value at a time.
-/// Source: NX-09.4.
+/// Share of subjects with coexisting values below which, at the upper bound, a predicate holds one value at a time. Source:
+/// NX-09.4, coexistence is rare.
 const RARELY: f64 = 0.1;
-/// The same above which, with its lower bound, it is a set. Source: NX-09.4.
+/// Share above which, at the lower bound, it is a set. Source: NX-09.4, coexistence is the rule.
 const MOSTLY: f64 = 0.5;
-/// Standard deviations of an interval of 95 %. Source: the normal distribution.
+/// Standard deviations of a 95 % interval. Source: the normal distribution.
 const Z: f64 = 1.959_964;
-/// Events that are named as evidence. Source: own choice; enough to look at.
+/// Most events listed as evidence. Source: own choice; enough to inspect.
 const MOST_SOURCES: usize = 100;
 
-/// How many values a predicate holds in a space, where that comes from, and what its claims show.
+/// The cardinality of a predicate in a space, its origin, and the evidence in its claims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     /// The predicate.
     pub predicate: Predicate,
-    /// How many values it holds for one subject.
+    /// How many values it holds per subject.
     pub cardinality: Cardinality,
-    /// Where that comes from.
+    /// The origin of the cardinality.
     pub standing: Standing,
-    /// Subjects with two values of which both hold at one time. For a predicate with one value for each topic, each topic of a
-    /// subject is counted as a subject.
+    /// Subjects with two values that are valid at the same time. For a predicate with one value per topic, each topic of a
+    /// subject counts as a subject.
     pub together: usize,
-    /// Subjects of which no two values hold at one time, and one came after another that nobody said any more.
+    /// Subjects without coexisting values where one value succeeded another that was not restated.
     pub followed: usize,
-    /// Subjects with two values that show neither yet.
+    /// Subjects with two values and no evidence for either yet.
     pub open: usize,
-    /// Some of the events that were counted, at most 100, in the order of their ids.
+    /// Some of the counted events, at most 100, by id.
     pub sources: Vec<EventId>,
 }
 
 impl Observed {
-    /// Returns how many subjects show the one or the other.
+    /// Returns how many subjects show either.
     pub fn judged(&self) -> usize {
         self.together + self.followed
     }
 
-    /// Returns Wilson's interval of 95 % of the share of those subjects whose values hold together; 0 to 1 for none.
+    /// Returns the 95 % Wilson interval of the share of those subjects whose values coexist; 0 to 1 if there are none.
     ///
     /// `(p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)`, E. B. Wilson 1927.
     pub fn interval(&self) -> (f64, f64) {
@@ -73,8 +72,8 @@ impl Observed {
         (((middle - half) / whole).max(0.0), ((middle + half) / whole).min(1.0))
     }
 
-    /// Returns what the claims show: one value at a time, or a set; `None` while they show neither. Values that follow one
-    /// another, however many, never show a set.
+    /// Returns the cardinality that the claims show: one value at a time, or a set; `None` while the evidence is
+    /// insufficient. Successions, however many, never show a set.
     pub fn shows(&self) -> Option<Cardinality> {
         let (low, high) = self.interval();
         match self.judged() {
@@ -85,7 +84,7 @@ impl Observed {
         }
     }
 
-    /// Whether the claims show something else than what the predicate is taken for.
+    /// Whether the evidence contradicts the cardinality in effect.
     pub fn disagrees(&self) -> bool {
         match self.shows() {
             Some(Cardinality::Many) => self.cardinality != Cardinality::Many,
@@ -96,8 +95,8 @@ impl Observed {
 }
 
 impl fmt::Display for Observed {
-    /// Writes it as a line for people: `works_at is now (shipped): of 25 subjects 23 hold two values at once (0.75 to 0.98), and
-    /// 2 one after another; 3 show neither`.
+    /// Formats it as one line: `works_at is now (shipped): of 25 subjects 23 hold two values at once (0.75 to 0.98), and 2
+    /// one after another; 3 show neither`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { predicate, cardinality, standing, together, followed, open, .. } = self;
         let (low, high) = self.interval();
@@ -108,7 +107,7 @@ impl fmt::Display for Observed {
     }
 }
 
-/// What the values of one subject show.
+/// The evidence of one subject's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Together,
@@ -116,12 +115,12 @@ enum Verdict {
     Open,
 }
 
-/// One value of a subject: who says it, and when.
+/// One value of a subject, with its claims and times.
 #[derive(Clone, Debug)]
 struct Held {
-    /// The first moment from which it holds by any claim.
+    /// The earliest moment from which a claim states it as valid.
     first: WorldTime,
-    /// The moment of its last claim: that from which it says that the value holds, else when it was said.
+    /// The moment of its last claim: its start, else when it was said.
     last: WorldTime,
     /// When it was said, earliest first.
     said: Vec<Timestamp>,
@@ -140,14 +139,14 @@ impl Held {
         Some(Self { first: *begins.first()?, last: *begins.last()?, said, events })
     }
 
-    /// Whether both hold at one time: said in one event, or each said of a time after the other began.
+    /// Whether both are valid at one time: stated in one event, or each stated of a time after the other started.
     fn is_with(&self, other: &Self) -> bool {
         let crosses = self.last > other.first && other.last > self.first;
         crosses || self.events.iter().any(|event| other.events.contains(event))
     }
 
-    /// Whether it came after another that was said no more in the next ten mentions of the subject, or 90 days. `mentions` is
-    /// sorted; a time that has not passed yet shows nothing.
+    /// Whether it succeeded another value that was not restated in the next ten mentions of the subject, or 90 days.
+    /// `mentions` is sorted; a period that has not passed yet is no evidence.
     fn follows(&self, other: &Self, mentions: &[Timestamp], until: Timestamp) -> bool {
         let Some(said) = self.said.first().filter(|_| other.first < self.first) else { return false };
         let next = mentions.partition_point(|at| at <= said);
@@ -161,8 +160,8 @@ impl Held {
     }
 }
 
-/// Says of the values of one subject whether two of them hold together, or one follows another. `mentions` are the times at which
-/// the subject is named, sorted; `until` is the present.
+/// Judges whether two values of one subject coexist, or one succeeds another. `mentions` are the times at which the subject
+/// is mentioned, sorted; `until` is the present.
 fn judge(values: &[Held], mentions: &[Timestamp], until: Timestamp) -> Verdict {
     let pairs = || {
         values.iter().enumerate().flat_map(|(n, one)| values.iter().skip(n + 1).map(move |two| (one, two)))
@@ -177,12 +176,12 @@ fn judge(values: &[Held], mentions: &[Timestamp], until: Timestamp) -> Verdict {
     Verdict::Open
 }
 
-/// Whom a value is of; the topic where a predicate holds one value for each.
+/// The subject of a value; with the topic where a predicate holds one value per topic.
 type Of = (EntityId, Option<String>);
 /// The values of each subject of a predicate that has at least two.
 type Subjects = BTreeMap<Of, Vec<Held>>;
 
-/// Gathers what is said; what was rejected, and what the agent alone says, does not count.
+/// Collects the claims; rejected ones, and those that rest on the agent alone, do not count.
 fn gather(facts: &[&Fact], cardinality: Cardinality) -> Subjects {
     let mut claims: BTreeMap<Of, BTreeMap<String, Vec<&Support>>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.status != FactStatus::Rejected) {
@@ -199,10 +198,10 @@ fn gather(facts: &[&Fact], cardinality: Cardinality) -> Subjects {
 }
 
 impl Graph {
-    /// Returns what the claims of predicates show of how many values they hold, by name: of shipped ones, and of the space's own;
-    /// happenings are left out, and predicates without claims.
+    /// Returns the cardinality evidence of shipped and custom predicates, by name; event predicates and predicates without
+    /// claims are left out.
     ///
-    /// It reads the claims of these predicates, and the mentions of the subjects of which no two values hold together.
+    /// It reads the claims of these predicates, and the mentions of the subjects without coexisting values.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -227,7 +226,7 @@ impl Graph {
             let (mut together, mut followed, mut open) = (0, 0, 0);
             let mut sources = BTreeSet::new();
             for ((subject, _), values) in gather(&facts, cardinality) {
-                // Two values that hold together do so whenever the subject is named.
+                // Coexisting values coexist whenever the subject is mentioned.
                 let mut verdict = judge(&values, &[], Timestamp::EPOCH);
                 if verdict == Verdict::Open {
                     let times = match mentions.entry(subject) {
@@ -253,8 +252,8 @@ impl Graph {
         Ok(all)
     }
 
-    /// Returns when somebody or something was named, or anything was said of it, sorted; each event once. Who speaks of himself
-    /// names nobody.
+    /// Returns when an entity was mentioned or was the subject of a claim, sorted; each event once. A first-person
+    /// statement mentions no entity.
     async fn named_at(&self, id: EntityId) -> Result<Vec<Timestamp>> {
         let rows = self.mentions(id, AsOf::present(Timestamp::MAX)).await?;
         let mut times: BTreeMap<EventId, Timestamp> =
@@ -279,7 +278,7 @@ mod tests {
         Timestamp::from_micros(day * DAY * 1_000_000).unwrap()
     }
 
-    /// A value that was said on these days in events of these numbers, each of that day.
+    /// A value said on these days, in events with these numbers.
     fn said(days: &[(i64, u128)]) -> Held {
         let begins: Vec<WorldTime> = days.iter().map(|(day, _)| WorldTime::from_seconds(day * DAY)).collect();
         Held {
@@ -328,7 +327,7 @@ mod tests {
         // The mention on the fifth day is that of the new value itself.
         assert_eq!(judge(&pair, &named(10), at(40)), Verdict::Open, "nine mentions show nothing");
         assert_eq!(judge(&pair, &named(11), at(40)), Verdict::Followed);
-        // It was dated before the new value, and said again after it: that is no succession, and holding together neither.
+        // It was dated before the new value, and restated after it: neither a succession nor coexistence.
         let told_again = Held { said: vec![at(1), at(20)], ..said(&[(1, 1)]) };
         assert_eq!(judge(&[told_again, new.clone()], &named(11), at(400)), Verdict::Open);
         let told_later = Held { said: vec![at(1), at(96)], ..said(&[(1, 1)]) };

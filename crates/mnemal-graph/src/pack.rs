@@ -1,11 +1,11 @@
-//! What is known of names in each language: data, one file a language, read once.
+//! Name data per language: one file per language, parsed once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::spelling::letters;
 
-/// Every file; the place of a file in this list means nothing.
+/// Every file; the order has no meaning.
 const SOURCES: [&str; 17] = [
     include_str!("../packs/ar.txt"),
     include_str!("../packs/de.txt"),
@@ -25,27 +25,27 @@ const SOURCES: [&str; 17] = [
     include_str!("../packs/scripts.txt"),
     include_str!("../packs/zh.txt"),
 ];
-/// Traditional Han signs and the simplified ones.
+/// Traditional Han characters and their simplified forms.
 const HAN: &str = include_str!("../packs/han.txt");
 
-/// What a title or a given name says of the one who bears it.
+/// The gender that a title or a given name indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gender {
     Female,
     Male,
 }
 
-/// The endings that one name takes in its cases; each goes with each other.
+/// The endings that a name takes in its cases; each is compatible with every other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Paradigm {
     pub(crate) endings: Vec<String>,
-    /// Whether it is right too rarely to count without company.
+    /// Whether it is correct too rarely to count without other evidence.
     pub(crate) is_weak: bool,
-    /// Bytes of the longest ending.
+    /// Length of the longest ending, in bytes.
     pub(crate) longest: usize,
 }
 
-/// What all files say, as one table. Words are written as [`letters`] leaves them.
+/// All files merged into one table. Words are in the form that [`letters`] returns.
 #[derive(Debug, Default)]
 pub(crate) struct Packs {
     titles: HashMap<String, Option<Gender>>,
@@ -60,12 +60,12 @@ pub(crate) struct Packs {
     pub(crate) calls: HashSet<String>,
     pub(crate) surnames: HashSet<String>,
     pub(crate) paradigms: Vec<Paradigm>,
-    /// Places of the paradigms by the last bytes of their endings.
+    /// Indexes of the paradigms by the last bytes of their endings.
     by_last: HashMap<u8, Vec<usize>>,
     /// Given names by each of their forms: the full names that a form can stand for, itself included.
     given: HashMap<String, Vec<String>>,
     genders: HashMap<String, Option<Gender>>,
-    /// Names of one place or thing by each of them: the first of the line.
+    /// Names of places and things: maps each to the first name of its line.
     things: HashMap<String, String>,
     sounds: HashMap<char, String>,
     looks: HashMap<char, String>,
@@ -84,18 +84,18 @@ static SIMPLIFIED: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     pairs.filter_map(|pair| pair.chars().next().zip(pair.chars().nth(1))).collect()
 });
 
-/// Returns what the files say.
+/// Returns the merged table.
 pub(crate) fn packs() -> &'static Packs {
     &PACKS
 }
 
-/// Returns the simplified form of a Han sign, or the sign.
+/// Returns the simplified form of a Han character, or the character itself.
 pub(crate) fn simplified(sign: char) -> char {
     SIMPLIFIED.get(&sign).copied().unwrap_or(sign)
 }
 
 impl Packs {
-    /// Takes in a file: sections in square brackets, `#` before what only people read.
+    /// Parses a file: sections in square brackets, `#` before comments.
     fn read(&mut self, source: &str) {
         let mut section = "";
         for line in source.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -141,7 +141,7 @@ impl Packs {
         }
     }
 
-    /// Reads `f: frau señora`; `-` leaves open who is meant.
+    /// Parses `f: frau señora`; `-` leaves the gender open.
     fn read_titles(&mut self, line: &str) {
         let Some((of, titles)) = line.split_once(':') else { return };
         let gender = match of {
@@ -152,7 +152,7 @@ impl Packs {
         self.titles.extend(titles.split_whitespace().map(|title| (letters(title), gender)));
     }
 
-    /// Reads `robert: rob bob`: a given name and what its bearers are called.
+    /// Parses `robert: rob bob`: a given name and its short forms.
     fn read_given(&mut self, line: &str, gender: Option<Gender>) {
         let Some((name, forms)) = line.split_once(':') else { return };
         let name = letters(name.trim());
@@ -168,7 +168,7 @@ impl Packs {
         }
     }
 
-    /// Reads `köln, cologne`: names of one thing.
+    /// Parses `köln, cologne`: names of one thing.
     fn read_thing(&mut self, line: &str) {
         let mut names = line.split(',').map(|name| letters(name.trim()));
         let Some(first) = names.next() else { return };
@@ -183,7 +183,7 @@ impl Packs {
         places.into_iter().flatten().filter_map(|place| self.paradigms.get(*place))
     }
 
-    /// Returns what a letter of another script sounds like in Latin ones.
+    /// Returns the Latin letters for the sound of a letter of another script.
     pub(crate) fn sound(&self, letter: char) -> Option<&str> {
         self.sounds.get(&letter).map(String::as_str)
     }
@@ -193,7 +193,7 @@ impl Packs {
         self.looks.get(&letter).map(String::as_str)
     }
 
-    /// Puts the longest first, so that the whole of a title or form is taken off.
+    /// Sorts by length, longest first, so that a title or form is removed as a whole.
     fn sort(&mut self) {
         for list in
             [&mut self.titles_behind, &mut self.firm_behind, &mut self.place_behind, &mut self.beginnings]
@@ -207,33 +207,33 @@ impl Packs {
         self.titles.contains_key(word)
     }
 
-    /// Returns what a title says of the one who bears it.
+    /// Returns the gender that a title indicates.
     pub(crate) fn gender_of_title(&self, word: &str) -> Option<Gender> {
         self.titles.get(word).copied().flatten()
     }
 
-    /// Returns what a given name says of the one who bears it; nothing where both bear it.
+    /// Returns the gender that a given name indicates; `None` where both use it.
     pub(crate) fn gender_of_name(&self, word: &str) -> Option<Gender> {
         self.genders.get(word).copied().flatten()
     }
 
-    /// Returns the full given names for which a given name can stand, itself included; none if it is not known.
+    /// Returns the full given names that a given name can stand for, itself included; empty if it is unknown.
     pub(crate) fn full_names(&self, word: &str) -> &[String] {
         self.given.get(word).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether a word is known as a given name, full or short.
+    /// Whether a word is a known given name, full or short.
     pub(crate) fn is_given(&self, word: &str) -> bool {
         self.given.contains_key(word)
     }
 
-    /// Returns the name that stands for all names of a place or a thing, if several are known.
+    /// Returns the primary name of a place or a thing, if several are known.
     pub(crate) fn thing(&self, name: &str) -> Option<&str> {
         self.things.get(name).map(String::as_str)
     }
 }
 
-/// Reads `а a  б b`: a letter and what stands for it, `-` for nothing.
+/// Parses `а a  б b`: a letter and its replacement, `-` for none.
 fn pairs(line: &str) -> impl Iterator<Item = (char, String)> {
     let mut words = line.split_whitespace();
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Steps the fold along the log and commits its rows with the cursor.
+//! Graph projector: runs the fold along the log and commits its rows with the cursor.
 
 mod difference;
 mod knowledge;
@@ -24,68 +24,70 @@ use crate::cardinality::Cardinalities;
 use crate::graph::own;
 use crate::names::Names;
 
-/// Counts up with every change of what the fold makes of the same extractions.
+/// Incremented with every change of the fold's output for the same extractions.
 const VERSION: u32 = 6;
-/// Events a page when decisions are looked through.
+/// Events per page when decisions are scanned.
 ///
-/// Source: own default; the size of a batch, RELIABILITY 12.
+/// Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Rows, those of sources included, that a transaction shall not exceed, so that it stays short. Source: ADR 71, 92, 126.
+/// Most rows of a transaction, those of sources included, which keeps it short. Source: ADR 71, 92, 126.
 const ROWS: usize = 16;
-/// Events that the first transaction is taken to need. Source: own measurement, chat of 150 bytes a turn.
+/// Estimated events of the first transaction. Source: own measurement, chat of 150 bytes a turn.
 const FIRST_PACE: usize = 12;
-/// Transactions for which the log is read at once. Source: own choice; reading it for each was a tenth of the time of a fold.
+/// Transactions for which the log is read at once. Source: own choice; reading it for each took a tenth of the time of a
+/// fold.
 const AHEAD: usize = 8;
-/// Most dead letters that are looked at. Source: own choice.
+/// Most dead letters that are read. Source: own choice.
 const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("many is some");
-/// Why there are dead letters; what a panic says may be content, so it is not kept.
+/// Reason of a dead letter; a panic message may hold user content, so it is not stored.
 const UNREAD: &str = "the extractor panicked";
 const BROKEN: &str = "the fold panicked";
 
-/// Folds what people and agents say into entities and facts.
+/// Folds user and agent messages into entities and facts.
 ///
-/// A step reads each event with the events before it and the names known then, and commits rows and cursor in small
-/// transactions. An event over which the extractor or the fold panics becomes a dead letter; one that could not be read is tried
-/// again 16, 64, 256, 1,024 and 4,096 events later.
+/// A step extracts from each event with the preceding events and the names known at that point, and commits rows and cursor
+/// in small transactions. An event on which the extractor or the fold panics becomes a dead letter; one that the extractor
+/// could not read is retried 16, 64, 256, 1,024 and 4,096 events later.
 ///
-/// After a forget, after a try that succeeds, and when the extractor or the fold is another version, the rows are not what the
-/// log gives: what rests on a forgotten event went with its erase, and the rest is renewed ([`renew`](Self::renew)) while the old
-/// rows answer. Where only the version is another, it can be weighed first ([`weigh`](Self::weigh)), and the rows stay until
-/// somebody agrees; new events are read by the new version meanwhile.
+/// After a forget, after a successful retry, and when the version of the extractor or the fold changes, the rows no longer
+/// match the log. Rows that rest on a forgotten event are removed with its erasure, and the rest is rebuilt
+/// ([`renew`](Self::renew)) while the old rows stay readable. If only the version changed, the difference can be previewed
+/// first ([`weigh`](Self::weigh)), and the rows stay until the rebuild is approved; new events use the new version
+/// meanwhile.
 #[derive(Debug)]
 pub struct GraphProjector {
     reader: Reader,
-    /// What the last step knew, as long as nobody else has moved the cursor.
+    /// The state after the last step, valid as long as no other process has moved the cursor.
     known: Mutex<Option<Kept>>,
-    /// Rows that shall take the place of the stored ones, or were compared with them.
+    /// Rebuilt rows that will replace the stored ones, or were compared with them.
     shadow: Mutex<Option<Shadow>>,
-    /// Events that the last transaction took.
+    /// Events in the last transaction.
     pace: AtomicUsize,
-    /// Folded names under which the user speaks.
+    /// Folded speaker names of the user.
     owner: Arc<BTreeSet<String>>,
 }
 
-/// What a step leaves for the next one.
+/// State that a step leaves for the next one.
 #[derive(Debug)]
 struct Kept {
     knowledge: Knowledge,
     ahead: Ahead,
 }
 
-/// A place in the log, and what stands behind it.
+/// A position in the log, and the events that follow it.
 #[derive(Debug)]
 struct Ahead {
-    /// Where the rows stand.
+    /// The cursor of the rows.
     at: Cursor,
-    /// Where the log ended when it was read.
+    /// The head of the log when it was read.
     head: Cursor,
-    /// The next events, oldest first. One that is erased after it was read leaves no rows, and by the decision that asked for
-    /// it, which stands behind it in the log, the rows are renewed.
+    /// The next events, oldest first. An event that is erased after it was read leaves no rows: the forget decision that
+    /// follows it in the log triggers a rebuild.
     events: Vec<Event>,
 }
 
 impl Ahead {
-    /// Knows a place and where the log ends, and nothing of what is between.
+    /// Knows a position and the head, and no events between them.
     fn nothing(at: Cursor, head: Cursor) -> Self {
         Self { at, head, events: Vec::new() }
     }
@@ -95,7 +97,7 @@ impl Ahead {
         self.events.last().map_or(self.at, |event| Cursor(Some(event.seq)))
     }
 
-    /// Goes on to a place.
+    /// Advances to a position.
     fn go_on(&mut self, to: Cursor) {
         self.at = to;
         let taken = self.events.partition_point(|event| Cursor(Some(event.seq)) <= to);
@@ -103,27 +105,27 @@ impl Ahead {
     }
 }
 
-/// How far rows are that shall take the place of others.
+/// Progress of a rebuild or a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Renewal {
-    /// Events that must still be read, and compared; 0 when nothing is left to do.
+    /// Events still to read and compare; 0 when it is complete.
     pub behind: u64,
-    /// What was found to differ, once everything is compared.
+    /// The difference, once everything is compared.
     pub difference: Option<Difference>,
 }
 
-/// What a page of events came to.
+/// The result of a page of events.
 #[derive(Debug)]
 struct Folded {
     known: Knowledge,
     next: Cursor,
     dead: Vec<DeadLetter>,
-    /// Whether one of the events forgets others.
+    /// Whether one of the events is a forget.
     forgets: bool,
 }
 
 impl GraphProjector {
-    /// Folds this log into these rows, read by this extractor.
+    /// Folds this log into these rows with this extractor.
     pub fn new(
         events: Arc<dyn EventStore>,
         graph: Arc<dyn GraphStore>,
@@ -139,26 +141,26 @@ impl GraphProjector {
         }
     }
 
-    /// Says under which names the user speaks, beside none and labels as `user`. Rows that were made before stay as they are until
-    /// they are made anew.
+    /// Sets the names under which the user speaks, in addition to no name and labels such as `user`. Existing rows stay as
+    /// they are until they are rebuilt.
     #[must_use]
     pub fn of_owner<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Self {
         let owner = names.into_iter().map(|name| mnemal_text::fold(name.as_ref())).collect();
         Self { owner: Arc::new(owner), ..self }
     }
 
-    /// Knows nobody yet but under which names the user speaks.
+    /// An empty name table with the user's speaker names.
     fn names(&self) -> Names {
         Names::default().of_owner(Arc::clone(&self.owner))
     }
 
-    /// Returns what is written on every row: the extractor and the fold, each with its version.
+    /// Returns the producer of the rows: the extractor and the fold, each with its version.
     pub fn producer(&self) -> Producer {
         let reader = self.reader.extractor.producer();
         Producer { id: format!("graph {} {}", reader.id, reader.version), version: VERSION }
     }
 
-    /// Takes what the last step knew, if it still is true.
+    /// Takes the state of the last step, if it is still valid.
     fn take(&self, cursor: Cursor) -> Option<Knowledge> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).take();
         known.filter(|kept| kept.ahead.at == cursor).map(|kept| kept.knowledge)
@@ -169,15 +171,15 @@ impl GraphProjector {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept { knowledge, ahead });
     }
 
-    /// Returns where the rows stand and what stands behind that in the log: what the last step has left of it, with what is read
-    /// now. Whoever writes finds out whether somebody else has moved the cursor meanwhile.
+    /// Returns the cursor of the rows and the events after it: the rest of the last step, completed from the log. The
+    /// commit detects whether another process has moved the cursor meanwhile.
     async fn ahead(&self, limit: NonZeroUsize) -> Result<Ahead> {
         let mut ahead = match self.left() {
             Some(left) => left,
             None => Ahead::nothing(self.reader.graph.cursor().await?, self.reader.events.head().await?),
         };
         let (at, pace) = (ahead.read(), self.pace.load(Ordering::Relaxed));
-        // A transaction takes about as many events as the last one, and shall not end where a page does.
+        // A transaction takes about as many events as the last one, and need not end at a page border.
         if at < ahead.head && ahead.events.len() < limit.get().min(2 * pace) {
             let wanted = limit.min(NonZeroUsize::MIN.saturating_add(AHEAD * pace));
             ahead.events.extend(self.reader.events.scan(&EventFilter::all(), at, wanted).await?);
@@ -185,7 +187,7 @@ impl GraphProjector {
         Ok(ahead)
     }
 
-    /// Takes the events that the last step has left.
+    /// Takes the remaining events of the last step.
     fn left(&self) -> Option<Ahead> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = &mut known.as_mut()?.ahead;
@@ -226,7 +228,7 @@ impl GraphProjector {
         Ok(events.into_iter().map(|event| (event.id, event.seq)).collect())
     }
 
-    /// Folds events; over again without those that it cannot fold.
+    /// Folds events; starts again without an event on which the fold fails.
     async fn fold(&self, expect: Cursor, page: &[Event]) -> Result<Folded> {
         let mut broken = BTreeSet::new();
         loop {
@@ -262,9 +264,9 @@ impl GraphProjector {
             }
             forgets |= forgotten_by(event).is_some();
             next = Cursor(Some(event.seq));
-            // Nobody waits for this, and an append that waits for this processor would wait for its whole slice.
+            // This is background work, and an append that waits for this processor would wait for its whole time slice.
             std::thread::yield_now();
-            // What an event brings is known when it is folded, and the next one is taken to bring as much.
+            // The rows of an event are counted after its fold, and the next event is assumed to bring as many.
             let before = std::mem::replace(&mut rows, known.fold.pending_rows());
             if rows + rows.saturating_sub(before) > ROWS {
                 break;
@@ -273,14 +275,14 @@ impl GraphProjector {
         Ok(Folded { known, next, dead, forgets })
     }
 
-    /// Returns what the rows are from now on, where that changes.
+    /// Returns the new producer version of the rows, if it changes.
     async fn edition(&self, expect: Cursor, folded: &mut Folded) -> Result<Option<Edition>> {
         let is_due = folded.forgets || self.can_read_more(expect, folded).await?;
         let is_ruled = folded.known.fold.held.take_changed();
         let predicates = folded.known.fold.held.rows();
         if is_due {
             let Edition { producer, difference, .. } = self.reader.graph.edition().await?;
-            // What another version could read is no reason to exchange the rows of the one before.
+            // A retry that the new version could read is no reason to replace the rows of the old one.
             let waits = producer.as_ref().is_some_and(|known| *known != self.producer()) && !folded.forgets;
             let producer = producer.filter(|_| waits);
             let edition = Edition { producer, difference, predicates: predicates.clone() };
@@ -297,7 +299,7 @@ impl GraphProjector {
         Ok(Some(Edition { predicates: predicates.clone(), ..known }))
     }
 
-    /// Tries some of the events again that could not be read.
+    /// Retries some of the unread events; returns whether one of them can be read now.
     async fn can_read_more(&self, expect: Cursor, folded: &Folded) -> Result<bool> {
         for event in folded.known.to_try(expect.count(), folded.next.count()) {
             if self.reader.can_be_read(&folded.known, event).await? {
@@ -307,7 +309,7 @@ impl GraphProjector {
         Ok(false)
     }
 
-    /// Whether the rows are not what the log gives: something was forgotten, can be read by now, or is read otherwise.
+    /// Whether the rows do not match the log: an event was forgotten, can be read by now, or the version changed.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -317,7 +319,7 @@ impl GraphProjector {
         Ok(!is_made && graph.cursor().await? > Cursor::START)
     }
 
-    /// Whether nothing but another version of what reads the log makes the rows others than it gives.
+    /// Whether a changed version of the extractor or the fold is the only reason for a rebuild.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -327,11 +329,12 @@ impl GraphProjector {
         Ok(made_by.is_some_and(|known| known != self.producer()) && graph.cursor().await? > Cursor::START)
     }
 
-    /// Goes on with comparing the rows with those that this version would make, and keeps the difference beside them; no row
-    /// changes. Nothing is left to do when `behind` is 0; once the difference is kept, further calls return it.
+    /// Continues the preview of a rebuild: compares the rows with those of the current version, and stores the difference
+    /// next to them; the rows do not change. The preview is complete when `behind` is 0; further calls then return the same
+    /// difference.
     ///
     /// # Errors
-    /// `Unavailable` when the database does not answer; the next call begins anew.
+    /// `Unavailable` when the database does not answer; the next call starts again.
     pub async fn weigh(&self, limit: NonZeroUsize) -> Result<Renewal> {
         let graph = &self.reader.graph;
         let Edition { producer, difference, predicates } = graph.edition().await?;
@@ -359,7 +362,7 @@ impl GraphProjector {
         Ok(renewal)
     }
 
-    /// Says that the rows are to be made anew, whatever they are.
+    /// Marks the rows for a rebuild, whatever their state.
     ///
     /// # Errors
     /// `Conflict` when another process moves the cursor meanwhile, `Unavailable` when the database does not answer.
@@ -371,12 +374,12 @@ impl GraphProjector {
         graph.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await
     }
 
-    /// Goes on with making the rows anew where they are not what the log gives: reads or compares up to `limit` events, or
-    /// exchanges the rows of a few in one small transaction. Until everything is read and the difference is stored, the old
-    /// rows stay. Nothing is left to do when `behind` is 0.
+    /// Continues a rebuild of rows that do not match the log: reads or compares up to `limit` events, or replaces the rows
+    /// of a few events in one small transaction. The old rows stay until everything is read and the difference is stored.
+    /// The rebuild is complete when `behind` is 0.
     ///
     /// # Errors
-    /// `Unavailable` when the database does not answer; the next call begins anew.
+    /// `Unavailable` when the database does not answer; the next call starts again.
     pub async fn renew(&self, limit: NonZeroUsize) -> Result<Renewal> {
         if !self.is_due().await? {
             self.take_shadow();
@@ -397,7 +400,7 @@ impl GraphProjector {
                 renewal.behind = 1;
                 self.keep_shadow(shadow);
             }
-            // Somebody else has moved the cursor: the next call goes on from there.
+            // Another process has moved the cursor: the next call continues from there.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 renewal.behind = 1;
                 shadow.compare_again();
@@ -408,8 +411,8 @@ impl GraphProjector {
         Ok(renewal)
     }
 
-    /// Goes on with comparing the rows with those that the log gives up to their cursor, and changes nothing; the difference is
-    /// there when `behind` is 0.
+    /// Continues a comparison of the rows with those that the log gives up to their cursor, without changes; the difference
+    /// is available when `behind` is 0.
     ///
     /// # Errors
     /// As [`renew`](Self::renew).
@@ -427,7 +430,7 @@ impl GraphProjector {
         Ok(Progress { consumed, cursor, behind })
     }
 
-    /// Goes on with the shadow up to a position; returns its difference when it is compared.
+    /// Advances the shadow to a position; returns its difference once it is compared.
     async fn shadowed(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, Renewal)> {
         let mut shadow = match self.take_shadow().filter(|shadow| shadow.is_of(&self.producer())) {
             Some(shadow) => shadow,

@@ -1,7 +1,7 @@
-//! From names in a text to entities: the ladder.
+//! Entity resolution: from names in a text to entities.
 //!
-//! A name resolves by its key, never by a part of a word and never by a vector. A short form resolves to the bearer of a full
-//! name. Who of several is meant, the company says in which the name stands; where that does not tell, it stays unresolved.
+//! A name resolves by its key, never by a part of a word and never by a vector. A short form resolves to the entity with
+//! the full name. Among several candidates the co-occurring names decide; if they do not, the mention stays unresolved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,27 +14,28 @@ use crate::kind;
 use crate::names::{Names, Said};
 use crate::role;
 
-/// What is known of the place where a name stands.
+/// The context of a name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
-    /// What the same event names, as far as it is resolved.
+    /// Entities of the same event that are resolved so far.
     pub(crate) with: BTreeSet<EntityId>,
-    /// What this conversation named before, and when last.
+    /// Entities that the session mentioned before, and when last.
     pub(crate) named: BTreeMap<EntityId, Timestamp>,
-    /// How many names the same event says.
+    /// Number of names in the same event.
     pub(crate) n_names: usize,
 }
 
-/// What was named together with what, by entity.
+/// Co-occurring entities, by entity.
 pub(crate) type Company = BTreeMap<EntityId, BTreeSet<EntityId>>;
 
-/// Returns whom a name can mean; more than one need a look at their company, and one who is hardly sure too.
+/// Returns the candidates for a name; several candidates, and a single uncertain one, need a look at co-occurrences.
 pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> Meant {
     let key = name_key(text, said);
     names.meant(Called { text, key: &key, kind: said })
 }
 
-/// Returns whom a role can mean, of anybody: those who can have the name, or all who have the role where no name is said.
+/// Returns the candidates for a role of any entity: those with the given name, or all bearers of the role where no name is
+/// given.
 pub(crate) fn relatives(names: &Names, role: &str, name: Option<&str>) -> Vec<EntityId> {
     let role = role::normal(role);
     let kind = kind_in(&role);
@@ -44,13 +45,13 @@ pub(crate) fn relatives(names: &Names, role: &str, name: Option<&str>) -> Vec<En
     }
 }
 
-/// Returns what somebody in a role is.
+/// Returns the kind of a role's bearer.
 fn kind_in(role: &str) -> EntityKind {
     if role::is_animal(role) { EntityKind::Animal } else { EntityKind::Person }
 }
 
-/// Returns those of the candidates for whom the name is enough, or else the scene: they were named with somebody who stands here,
-/// or in this conversation, where nobody else stands here who would have to be near them.
+/// Returns the candidates confirmed by the name alone, or by the scene: they co-occurred with an entity mentioned here, or
+/// occur in this session and no other entity here should have co-occurred with them.
 fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Meant {
     let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
     let is_near = |id: EntityId| {
@@ -63,13 +64,12 @@ fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Mean
     found.into_iter().filter(|(id, how)| *how != How::Doubtful || is_near(*id)).collect()
 }
 
-/// Returns the one that is meant, of those who are likely; `None` when nobody is, or when nobody can tell.
+/// Returns the entity that is meant among the likely ones; `None` when there is none, or the context does not decide.
 ///
-/// Those who share the most company here come first, then the one that was named last in this conversation, or, of those who
-/// share a part of their names, the only one that was named in it; where that does not tell, one who was called so before
-/// those who only could be.
+/// The order: most co-occurrences with this scene; then the last mentioned in this session, or, among bearers of a shared
+/// name part, the only one mentioned in it; then an entity that had the name before over one that only could have it.
 fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Option<EntityId> {
-    // Those who are taken for one are one; a part of it that is not the whole is kept apart below.
+    // Merged entities count as one; a partial match of one of them is kept apart below.
     let mut wholes: BTreeMap<EntityId, (EntityId, How)> = BTreeMap::new();
     for (id, how) in found {
         let canon = names.canon(*id);
@@ -82,10 +82,10 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
     if let (Some((part, _)), 1) = (wholes.values().next(), wholes.len()) {
         return Some(*part);
     }
-    // One of them who stands here by another name is no company that tells: he may be named twice, or stand beside his brother.
+    // A candidate mentioned here by another name is no evidence: it may be named twice, or stand next to a brother.
     let with = scene.with.iter().map(|id| names.canon(*id)).filter(|id| !wholes.contains_key(id));
     let with: BTreeSet<EntityId> = with.collect();
-    // Who of several was named last tells of a whole name alone: a first name that several bear is a guess.
+    // The last-mentioned rule applies to whole names only: a first name shared by several would be a guess.
     let is_shared_part = wholes.values().all(|(_, how)| *how < How::Whole);
     let rank = |canon: &EntityId| {
         let parts = names.same_as(*canon);
@@ -101,7 +101,7 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
     is_alone.then_some(*part)
 }
 
-/// Returns the entity of a name, made if nobody is known by it; `None` when nobody can tell who is meant.
+/// Returns the entity of a name, created if none is known; `None` when the meaning is ambiguous.
 pub(crate) fn named(
     names: &mut Names,
     (text, kind): (&str, EntityKind),
@@ -116,7 +116,7 @@ pub(crate) fn named(
     let called = Called { text, key: &key, kind };
     let mut meant = names.meant(called);
     for (id, how) in &mut meant {
-        // A dog has the name of a person, and a team that of a tool, more often than one is taken for the other.
+        // A dog has a person's name, and a team a tool's name, more often than one is mistaken for the other.
         if names.get(*id).is_some_and(|entity| kind::differ(entity.kind, kind)) {
             *how = How::Doubtful;
         }
@@ -138,8 +138,8 @@ pub(crate) fn named(
     Some(id)
 }
 
-/// Returns an entity that is made because the text says that it is another one of this name; the same as [`named`] where nobody
-/// bears it yet.
+/// Returns a new entity because the text says that it is another bearer of this name; the same as [`named`] where none has
+/// the name yet.
 pub(crate) fn another(
     names: &mut Names,
     (text, kind): (&str, EntityKind),
@@ -155,7 +155,7 @@ pub(crate) fn another(
     Some(one_more(names, called, said))
 }
 
-/// Makes one more bearer of a name; how many there are is a part of the key.
+/// Creates one more bearer of a name; the count is part of the key.
 fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
     let own = format!("{} {}", called.key, names.named(called).len() + 1);
     let id = names.make(&own, called.kind, called.text, said);
@@ -163,14 +163,14 @@ fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
     id
 }
 
-/// Names of one event, beside that of somebody, that are company enough to tell him from another one of his name; as many must
-/// be known of the other. Source: own choice (ADR 102).
+/// Other names in an event that suffice to tell a person from another of the same name; as many must be known of the other.
+/// Source: own choice (ADR 102).
 const TELLING: usize = 2;
 
-/// Whether a full name introduces somebody who is not the one bearer of it who is known: it is said in full once more, in
-/// another conversation, among names none of which was ever said with him or with those who stand near him.
+/// Whether a full name introduces a new person instead of the one known bearer: it is said in full again, in another
+/// session, among names none of which ever occurred with the known bearer or with its co-occurring entities.
 ///
-/// Who speaks of one and the same person again mostly does not say the whole name, or says it in company that is known.
+/// A repeated reference to the same person mostly does not use the whole name, or uses it in known company.
 fn is_introduced(names: &Names, called: Called<'_>, found: &Meant, company: &Company, scene: &Scene) -> bool {
     let is_full = called.key.contains(' ') || family_first(called.key).is_some();
     let (Some((id, How::Whole)), 1) = (found.first_key_value(), found.len()) else { return false };
@@ -189,13 +189,13 @@ fn is_introduced(names: &Names, called: Called<'_>, found: &Meant, company: &Com
     own.len() >= TELLING && !scene.named.keys().any(is_near) && !scene.with.iter().any(is_tied)
 }
 
-/// Whether a name that was said is a name of the one who is meant. A part of a name is none, or the next bearer would never get
-/// it; a slip and a name in a case are none either.
+/// Whether a name in a text is a name of the resolved entity. A part of a name is not, or the next bearer would never get
+/// it; neither is a typo or a case form.
 fn is_name_of(id: EntityId, found: &Meant) -> bool {
     found.get(&id).is_none_or(|how| matches!(how, How::Whole | How::Short))
 }
 
-/// Somebody of somebody: "my sister", "my sister Anna".
+/// A related person: "my sister", "my sister Anna".
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Related<'t> {
     pub(crate) owner: EntityId,
@@ -203,7 +203,7 @@ pub(crate) struct Related<'t> {
     pub(crate) name: Option<&'t str>,
 }
 
-/// Returns the entity that has a role for somebody, and what else it turned out to be, which is to be joined with it.
+/// Returns the entity with a role for another, and the entities to merge with it.
 pub(crate) fn related(
     names: &mut Names,
     who: Related<'_>,
@@ -249,7 +249,7 @@ pub(crate) fn related(
     Some((id, other))
 }
 
-/// Makes somebody of a name and a role; a second bearer of the name has the role in the key.
+/// Creates an entity from a name and a role; a second bearer of the name has the role in its key.
 fn newcomer(
     names: &mut Names,
     name: Called<'_>,
@@ -261,13 +261,13 @@ fn newcomer(
     names.make(&own, name.kind, name.text, said)
 }
 
-/// Whether a label of a speaker says no more than that it is the user.
+/// Whether a speaker label only says that it is the user.
 pub(crate) fn is_user(label: &str) -> bool {
     mnemal_extract::speaker_label(label) == Some(mnemal_extract::SpeakerLabel::User)
 }
 
-/// Returns the entity of the one who speaks: by the name of the speaker, else of the person, else of the space. A label that is no
-/// name says nothing.
+/// Returns the entity of the speaker: by the speaker's name, else of the person, else of the space. A label that is not a
+/// name is ignored.
 pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     let kept = said.event.kept();
     let name = kept.and_then(|kept| kept.speaker.as_ref()).map(mnemal_core::Speaker::as_str);
@@ -287,7 +287,7 @@ pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
     names.make(&key, EntityKind::Person, if user.is_empty() { "user" } else { user }, said)
 }
 
-/// Returns who speaks, if anything is known of him.
+/// Returns the speaker's entity, if it exists.
 pub(crate) fn known_speaker(names: &Names, kept: &NewEvent) -> Option<EntityId> {
     let name = kept.speaker.as_ref().map(mnemal_core::Speaker::as_str);
     if let Some(name) = name {
@@ -300,40 +300,40 @@ pub(crate) fn known_speaker(names: &Names, kept: &NewEvent) -> Option<EntityId> 
     names.get(id).map(|_| id)
 }
 
-/// Stands before the key of one who speaks without a name; no folded name begins with it.
+/// Prefix of the key of a speaker without a name; no folded name begins with it.
 const SELF: &str = "\u{1f}";
-/// What a speaker is called who is nobody but the user.
+/// The displayed name of an unnamed user.
 pub(crate) const USER: &str = "user";
 
 fn self_key(user: &str) -> String {
     format!("{SELF}{user}")
 }
 
-/// Returns the entities that the one who asks has where he speaks: without a name, and as "user".
+/// Returns the entities of the asking user: the unnamed speaker, and the one named "user".
 pub(crate) fn speaker_ids(user: Option<&mnemal_core::UserId>) -> [EntityId; 2] {
     let own = self_key(user.map_or("", mnemal_core::UserId::as_str));
     [own.as_str(), USER]
         .map(|key| EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), key])))
 }
 
-/// Returns the id of the one who speaks without a name.
+/// Returns the id of a speaker without a name.
 pub fn speaker_id(user: Option<&mnemal_core::UserId>) -> EntityId {
     let [own, _] = speaker_ids(user);
     own
 }
 
-/// Returns the id of what would be made of a name of this kind, if nobody were known by it.
+/// Returns the id that an entity of this name and kind would get, if the name were new.
 pub fn name_id(name: &str, kind: EntityKind) -> EntityId {
     EntityId(mnemal_core::named_id("entity", &[kind::class(kind), &name_key(name, kind)]))
 }
 
-/// Returns the kind of which a name has this id; `None` for an id that is made of anything else.
+/// Returns the kind for which a name has this id; `None` for an id with another origin.
 pub(crate) fn kind_by_id(name: &str, id: EntityId) -> Option<EntityKind> {
     let has_key = |kind: &EntityKind| !name_key(name, *kind).is_empty();
     EntityKind::ALL.into_iter().filter(has_key).find(|kind| name_id(name, *kind) == id)
 }
 
-/// Whether a kind can be that of somebody.
+/// Whether a kind can be that of a person.
 pub(crate) fn is_who(kind: EntityKind) -> bool {
     kind::class(kind) == "who"
 }

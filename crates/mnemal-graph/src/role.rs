@@ -1,6 +1,6 @@
-//! What somebody is for somebody: which roles can be those of one person.
+//! Roles between people, and which of them one person can hold.
 
-/// Words of kin. Source: the roles of the predicate `relative`, EXTRACTION 5.
+/// Words for relatives. Source: the roles of the predicate `relative`.
 const KIN: [&str; 34] = [
     "mother",
     "father",
@@ -37,7 +37,7 @@ const KIN: [&str; 34] = [
     "godmother",
     "godfather",
 ];
-/// Other words for a role of kin, and the word that counts. Source: own choice.
+/// Synonyms of relative roles, and the canonical word. Source: own choice.
 const OTHER_WORDS: [(&str, &str); 16] = [
     ("mom", "mother"),
     ("mum", "mother"),
@@ -56,7 +56,7 @@ const OTHER_WORDS: [(&str, &str); 16] = [
     ("hubby", "husband"),
     ("puppy", "dog"),
 ];
-/// Words for whoever does a job for somebody. Source: own choice, from the roles of the packs for claims.
+/// Words for people who provide a service. Source: own choice, from the roles of the claim packs.
 const SERVANTS: [&str; 22] = [
     "doctor",
     "dentist",
@@ -81,7 +81,7 @@ const SERVANTS: [&str; 22] = [
     "midwife",
     "pediatrician",
 ];
-/// Words for the one with whom somebody lives. Source: the roles of the predicate `partner`.
+/// Words for partners. Source: the roles of the predicate `partner`.
 const PARTNERS: [&str; 11] = [
     "partner",
     "wife",
@@ -123,13 +123,13 @@ const ANIMALS: [&str; 24] = [
     "chinchilla",
 ];
 
-/// What a role says of the one who has it.
+/// The group of a role's bearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Kin,
     Partner,
     Animal,
-    /// Friends, colleagues, neighbours, and whoever does a job for somebody.
+    /// Friends, colleagues, neighbors, and service providers.
     Other,
 }
 
@@ -145,13 +145,13 @@ fn group(role: &str) -> Group {
     }
 }
 
-/// Returns the word that stands for a role: small letters, one word for mum and mother.
+/// Returns the canonical form of a role: lowercase, one word for mum and mother.
 pub(crate) fn normal(role: &str) -> String {
     let role = role.trim().to_lowercase();
     OTHER_WORDS.iter().find(|(word, _)| *word == role).map_or(role, |(_, counts)| (*counts).to_owned())
 }
 
-/// Whether one can have both roles for the same person: a sister is no brother and no colleague, a boss may be a friend.
+/// Whether one person can have both roles for another: a sister is no brother and no colleague, a boss may be a friend.
 pub(crate) fn agree(one: &str, other: &str) -> bool {
     one == other
         || match (group(one), group(other)) {
@@ -161,7 +161,7 @@ pub(crate) fn agree(one: &str, other: &str) -> bool {
         }
 }
 
-/// Whether somebody in a role serves another by his work, so that he is in it no more when he retires.
+/// Whether a role is a service that ends with retirement.
 pub(crate) fn is_of_servant(role: &str) -> bool {
     SERVANTS.contains(&normal(role).as_str())
 }
@@ -171,7 +171,7 @@ pub(crate) fn is_animal(role: &str) -> bool {
     group(role) == Group::Animal
 }
 
-/// Returns the predicate with which somebody has one in this role.
+/// Returns the predicate of the relation to the bearer of a role.
 pub(crate) fn predicate(role: &str) -> &'static str {
     match group(role) {
         Group::Kin => "relative",

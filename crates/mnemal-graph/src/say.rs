@@ -1,4 +1,4 @@
-//! Says facts in sentences: in plain English around the words as they were written, with absolute dates.
+//! Fact verbalization: plain English sentences around the original words, with absolute dates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mnemal_core::{Act, Entity, EntityId, Fact, FactStatus, Grain, Value, Zone};
 use mnemal_extract::predicate::{self, Cardinality};
 
-/// How a predicate is said.
+/// The sentence form of a predicate.
 #[derive(Clone, Copy)]
 enum Form {
     /// "Ada lives in Lyon".
@@ -15,11 +15,11 @@ enum Form {
     Noun(&'static str),
     /// "Ada's favourite colour: blue".
     Kind(&'static str),
-    /// "Ada's sister: Eva"; the word is for one without a topic.
+    /// "Ada's sister: Eva"; the word is the default without a topic.
     Role(&'static str),
 }
 
-/// How each shipped predicate is said. Source: own choice of words for the names of `packs/predicates.toml`.
+/// The sentence form of each shipped predicate. Source: own choice of words for the names of `packs/predicates.toml`.
 const FORMS: [(&str, Form); 40] = [
     ("name", Form::Noun("name")),
     ("pronouns", Form::Noun("pronouns")),
@@ -63,12 +63,12 @@ const FORMS: [(&str, Form); 40] = [
     ("deadline", Form::Noun("deadline")),
 ];
 
-/// What is intended by its very name.
+/// Predicates whose name already says that they are intended.
 const INTENDED: [&str; 3] = ["goal", "plan", "deadline"];
 
-/// Words of a question that a predicate answers, beside those with which it is said.
+/// Question words that a predicate answers, in addition to those of its sentence form.
 ///
-/// Source: own choice for the languages that are read; the other predicates share a word with their value or their topic.
+/// Source: own choice for the supported languages; the other predicates share a word with their value or their topic.
 const ANSWERS: [(&str, &str); 13] = [
     (
         "lives_in",
@@ -97,10 +97,10 @@ const ANSWERS: [(&str, &str); 13] = [
     ("deadline", "due fällig frist échéance plazo prazo 截止"),
 ];
 
-/// How the user is called, whose name is a fact like others.
+/// The displayed name of the user, whose real name is a fact like others.
 const OWNER: &str = "the user";
 
-/// The names of entities, for saying facts of them.
+/// The names of entities, for verbalizing facts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     entities: HashMap<EntityId, Arc<Entity>>,
@@ -108,7 +108,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Calls each as it is shown, and the owners "the user".
+    /// Uses each entity's displayed name, and "the user" for the owners.
     pub(crate) fn new(entities: Vec<Arc<Entity>>, owners: Vec<EntityId>) -> Self {
         Self { entities: entities.into_iter().map(|entity| (entity.id, entity)).collect(), owners }
     }
@@ -131,12 +131,12 @@ impl Names {
         }
     }
 
-    /// Returns what a fact says; see [`said`].
+    /// Returns a fact as a sentence; see [`said`].
     pub(crate) fn sentence(&self, fact: &Fact) -> String {
         said(fact, self.of(fact.subject), self.value(&fact.object))
     }
 
-    /// Returns the question which of the values of one slot holds; each with its day and whose word it is.
+    /// Returns the question which of a slot's values is valid; each with its day and its speaker.
     pub(crate) fn question(&self, facts: &[&Fact]) -> String {
         let value = |fact: &&Fact| {
             let at = fact.supports.iter().map(|support| support.occurred_at).max();
@@ -149,8 +149,8 @@ impl Names {
     }
 }
 
-/// Returns what a fact says of a subject and an object by these names, and since or until when: "Ada lives in Lyon (since
-/// 2024-03-01)". A plan and a denial say so.
+/// Returns a fact as a sentence with these names for subject and object, and since or until when: "Ada lives in Lyon (since
+/// 2024-03-01)". Plans and denials are marked as such.
 pub fn said(fact: &Fact, subject: &str, object: &str) -> String {
     let said = frame(fact, subject, object);
     let said = match fact.act {
@@ -162,12 +162,12 @@ pub fn said(fact: &Fact, subject: &str, object: &str) -> String {
     if times.is_empty() { said } else { format!("{said} ({times})") }
 }
 
-/// Returns a sentence marked as one that nobody had said at the moment that is asked about.
+/// Marks a sentence as said only after the moment that is asked about.
 pub fn said_later(sentence: String) -> String {
     sentence + " (said later)"
 }
 
-/// Puts subject, predicate, topic and these words together.
+/// Combines subject, predicate, topic and these words.
 fn frame(fact: &Fact, subject: &str, value: &str) -> String {
     let topic = fact.topic.as_deref();
     let name = fact.predicate.as_str();
@@ -188,7 +188,7 @@ fn frame(fact: &Fact, subject: &str, value: &str) -> String {
     }
 }
 
-/// Returns the words of a question that a predicate answers: those with which it is said, and others.
+/// Returns the question words that a predicate answers: those of its sentence form, and others.
 pub(crate) fn words(name: &str) -> [&'static str; 2] {
     let said = match form(name) {
         Form::Verb(words) | Form::Noun(words) | Form::Kind(words) | Form::Role(words) => words,
@@ -196,7 +196,7 @@ pub(crate) fn words(name: &str) -> [&'static str; 2] {
     [said, ANSWERS.iter().find(|(known, _)| *known == name).map_or("", |(_, words)| words)]
 }
 
-/// What is not in the table belongs to a space's own pack.
+/// A predicate outside the table belongs to a space's own pack.
 fn form(name: &str) -> Form {
     FORMS.iter().find(|(known, _)| *known == name).map_or(Form::Noun("note"), |(_, form)| *form)
 }

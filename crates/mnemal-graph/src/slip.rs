@@ -1,19 +1,20 @@
-//! Slips of the pen: names that differ by one letter.
+//! Edit distance of names: typos of one letter.
 
 use crate::pack::packs;
 
-/// Least letters of a name in which a slip can be told from another name. Source: AD-21 step 5.
+/// Fewest letters of a name in which a typo can be distinguished from another name. Source: AD-21, short names differ by one letter
+/// too often.
 const LETTERS: usize = 6;
-/// Least bits of a letter. Source: AD-21 step 5.
+/// Least entropy of a name, in bits per letter. Source: AD-21, repetitive names differ by one letter too often.
 const ENTROPY: f64 = 1.5;
 
-/// Whether a name is long and varied enough that another one beside it is a slip.
+/// Whether a name is long and varied enough that a close variant is a typo.
 pub(crate) fn is_telling(name: &str) -> bool {
     let letters: Vec<char> = name.chars().collect();
     letters.len() >= LETTERS && entropy(letters) >= ENTROPY
 }
 
-/// Bits of a letter, by Shannon.
+/// Shannon entropy, in bits per letter.
 fn entropy(mut letters: Vec<char>) -> f64 {
     letters.sort_unstable();
     let count = |run: &[char]| f64::from(u32::try_from(run.len()).unwrap_or(u32::MAX));
@@ -22,9 +23,9 @@ fn entropy(mut letters: Vec<char>) -> f64 {
     -runs.map(|share| share * share.log2()).sum::<f64>()
 }
 
-/// Whether two names differ by one letter that is changed, left out, put in, or swapped with its neighbour.
+/// Whether two names differ by one letter that is changed, omitted, inserted, or swapped with its neighbor.
 ///
-/// A digit is never a slip.
+/// A digit is never a typo.
 pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
     if one.len().abs_diff(other.len()) > LONGEST_LETTER || differ_much(one, other) {
         return false;
@@ -44,14 +45,14 @@ pub(crate) fn is_one_off(one: &str, other: &str) -> bool {
     }
 }
 
-/// Bytes of a letter, the most by which a slip makes a name longer. Source: UTF-8.
+/// Most bytes of a letter, by which a typo can lengthen a name. Source: UTF-8.
 const LONGEST_LETTER: usize = 4;
-/// Letters that a slip touches at most: two that are swapped.
+/// Most letters that a typo affects: two that are swapped.
 const SLIP_LETTERS: usize = 2;
 /// Bytes of two letters.
 const LONGEST_SLIP: usize = SLIP_LETTERS * LONGEST_LETTER;
 
-/// Says whether so many bytes lie between what two names begin and end with in common that no slip explains them; a first look.
+/// Quick check: whether the bytes between common prefix and suffix are too many for a single typo.
 fn differ_much(one: &str, other: &str) -> bool {
     let same = |pair: &(u8, u8)| pair.0 == pair.1;
     let shorter = one.len().min(other.len());
@@ -61,7 +62,7 @@ fn differ_much(one: &str, other: &str) -> bool {
     one.len().max(other.len()) - (begin + end).min(shorter) > most
 }
 
-/// Returns two names without what they begin and end with in common.
+/// Returns two names without their common prefix and suffix.
 fn differing<'n>(one: &'n str, other: &'n str) -> (&'n str, &'n str) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let bytes = |pair: (char, char)| pair.0.len_utf8();
@@ -71,12 +72,12 @@ fn differing<'n>(one: &'n str, other: &'n str) -> (&'n str, &'n str) {
     (one.get(..one.len() - end).unwrap_or_default(), other.get(..other.len() - end).unwrap_or_default())
 }
 
-/// Whether the words in which two names differ are both given names, so that neither stands for the other.
+/// Whether the differing words of two names are both given names, so that neither stands for the other.
 pub(crate) fn are_names(one: &str, other: &str) -> bool {
     different(one, other).any(|(one, other)| packs().is_given(one) && packs().is_given(other))
 }
 
-/// Whether the words in which two names differ are long enough for a slip; "René" and "Renée" are two.
+/// Whether the differing words of two names are long enough for a typo; "René" and "Renée" are two names.
 pub(crate) fn are_long(one: &str, other: &str) -> bool {
     let letters = |word: &str| word.chars().count();
     different(one, other).all(|(one, other)| letters(one).max(letters(other)) >= LETTERS)

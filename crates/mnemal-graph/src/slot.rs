@@ -1,4 +1,4 @@
-//! Which claims are weighed against each other: the slots.
+//! Slots: groups of claims that can exclude each other.
 
 use mnemal_core::{Act, Cardinality, EntityId, Fact, Predicate, Support, Value, WorldTime};
 use mnemal_extract::predicate;
@@ -9,19 +9,19 @@ use crate::interval::begin;
 /// How the values of a slot exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rule {
-    /// One for life.
+    /// One value for life.
     One,
-    /// One at a time. A slot with one possible value only ends and begins.
+    /// One value at a time. A slot with one possible value only starts and ends.
     Now,
-    /// A happening.
+    /// An event.
     Event,
 }
 
-/// What claims have in common that are weighed together. Nothing outside it ever ends a fact.
+/// The key shared by claims that are weighed together. Claims outside a slot never end its facts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot {
     pub(crate) subject: EntityId,
-    /// Predicate, topic and, where each value stands for itself, its key.
+    /// Predicate, topic and, where each value stands alone, its key.
     pub(crate) key: String,
     pub(crate) rule: Rule,
 }
@@ -31,42 +31,42 @@ pub(crate) struct Slot {
 pub(crate) struct Claim {
     pub(crate) predicate: Predicate,
     pub(crate) topic: Option<String>,
-    /// After merges.
+    /// The object after merges.
     pub(crate) object: Value,
-    /// What tells the values of a slot apart.
+    /// The key that distinguishes the values of the slot.
     pub(crate) value: String,
     pub(crate) support: Support,
-    /// The moment from which it may hold at the earliest, where a later decision took what lies before.
+    /// The earliest moment from which it may be valid, where a later decision overrode the time before.
     pub(crate) floor: Option<WorldTime>,
 }
 
 impl Claim {
-    /// Returns the stated begin.
+    /// Returns the stated start.
     pub(crate) fn valid_at(&self) -> Option<WorldTime> {
         self.floor.or(self.support.valid_at)
     }
 
-    /// Returns the moment from which it says that the value holds: its begin, else when it was said.
+    /// Returns the moment from which it states the value as valid: its start, else when it was said.
     pub(crate) fn begin(&self) -> WorldTime {
         self.floor.unwrap_or_else(|| begin(&self.support))
     }
 
-    /// Whether it says when the value began and when it ended to hold.
+    /// Whether it states both a start and an end.
     pub(crate) fn is_bounded(&self) -> bool {
         let support = &self.support;
         self.valid_at().zip(support.invalid_at).is_some_and(|(from, end)| from < end)
     }
 
-    /// Whether it says that its value is so, to the end that it names or without one.
+    /// Whether it asserts its value, with or without a stated end.
     pub(crate) fn is_assertion(&self) -> bool {
         self.support.act == Act::Assert
     }
 }
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
 
-/// Puts a claim into its slot. `held` says how many values its predicate holds, `canon` what an entity is taken for.
+/// Places a claim in its slot. `held` gives the cardinality of its predicate, `canon` maps to the canonical entity.
 pub(crate) fn place(
     predicate: &Predicate,
     topic: Option<&str>,
@@ -84,7 +84,7 @@ pub(crate) fn place(
     let (rule, key, value) = match held.of(predicate) {
         Cardinality::One => (Rule::One, name.to_owned(), of_object),
         Cardinality::Now => (Rule::Now, name.to_owned(), of_object),
-        // Without a topic nobody knows whether two values are of one thing: tea and trains are both preferred.
+        // Without a topic the values may be about different things: tea and trains can both be preferred.
         Cardinality::NowPerTopic if of_topic.is_empty() => {
             (Rule::Now, format!("{name}  {of_object}"), of_object)
         }

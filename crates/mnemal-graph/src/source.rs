@@ -1,4 +1,4 @@
-//! Offers facts for a context: what holds of the user, of those whom the question names, and of what it is about.
+//! Graph context source: facts about the user, about entities in the question, and about its topics.
 
 mod choose;
 mod line;
@@ -27,25 +27,25 @@ use crate::resolve::speaker_ids;
 use crate::say::Names;
 use crate::stems::Stems;
 
-/// Entities of which facts are offered. Source: AD-16.
+/// Most entities whose facts are offered. Source: AD-16, the entity reserve of a context.
 const ENTITIES: usize = 5;
-/// Newest turns of the asking conversation whose entities count as named. Source: own choice, two exchanges.
+/// Newest turns of the asking session whose entities count as mentioned. Source: own choice, two exchanges.
 const TURNS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
 
-/// Newest turns of people in which another speaker is looked for. Source: own choice; who shares a memory speaks now and then.
+/// Newest user turns in which another speaker is looked for. Source: own choice; users of a shared memory alternate.
 const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 
-/// Offers facts of the graph, each as one sentence with the claims that it rests on.
+/// Offers facts of the graph, each as one sentence with its source claims.
 ///
-/// Section `knowledge` has what holds of the user whatever the question is; `entity` what holds of those who are named in the
-/// question or in the last turns of the conversation, and of the user where it answers; `topics` what holds of named things.
-/// What is disputed is one line with all its values. What is over is offered where the question looks back, or `as_of` does.
-/// What the user has said since the last fold is read, where there is [what reads it](Self::with_extractor):
-/// a fact that it contradicts is withheld, and his words stand where it would, as they do where they are asked for.
-/// Where a question asks for nothing but what a candidate says of the user, and no fact that was said later answers, the
-/// sentence stands on which the candidate rests, as his words, unless the host wants few lines.
-/// Never offered are candidates themselves, what a person rejected, what rests on the agent's word alone, and, in a request for
-/// one user or agent, what rests on the words of another.
+/// Section `knowledge` has facts about the user for any question; `entity` facts about the entities in the question or in
+/// the last turns of the session, and about the user where they answer; `topics` facts about named things. Disputed values
+/// form one line. Facts that are over are offered if the question or `as_of` asks about the past. With an
+/// [extractor](Self::with_extractor), the user's turns since the last fold are read too: a fact that they contradict is
+/// withheld and replaced by the user's words, which are also offered where the question asks for them. If a question about
+/// the user can only be answered by a candidate, and no fact stated later answers it, the sentence that the candidate rests
+/// on is quoted as the user's words, unless the host wants few lines. Never offered: candidates themselves, facts that a
+/// person rejected, facts that rest on the agent's word alone, and, in a request for one user or agent, facts that rest on
+/// the words of another.
 #[derive(Clone, Debug)]
 pub struct GraphSource {
     graph: Graph,
@@ -56,20 +56,20 @@ pub struct GraphSource {
 }
 
 impl GraphSource {
-    /// Offers what these rows say; the log tells what was said just now, and whose words a fact rests on.
+    /// Offers facts from these rows; the log gives the latest turns and the speakers behind a fact.
     pub fn new(store: Arc<dyn GraphStore>, events: Arc<dyn EventStore>) -> Self {
         let graph = Graph::new(Arc::clone(&store));
         Self { graph, store, events, stems: Arc::default(), extractor: None }
     }
 
-    /// Sets what reads the user's words since the last fold.
+    /// Sets the extractor for the user's turns since the last fold.
     #[must_use]
     pub fn with_extractor(self, extractor: Arc<dyn Extractor>) -> Self {
         Self { extractor: Some(extractor), ..self }
     }
 
-    /// Returns the entities that "I" means in a question: who speaks without a name, and who spoke last in the conversation, or is
-    /// the only one who speaks.
+    /// Returns the entities that "I" means in a question: the unnamed speaker, and the last speaker of the session or the
+    /// only speaker.
     async fn askers(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
         let mut askers = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
         let mut voices = Vec::new();
@@ -95,7 +95,7 @@ impl GraphSource {
         Ok(askers)
     }
 
-    /// Returns by which names people spoke in their newest turns; `None` for one who has none.
+    /// Returns the speaker names of the newest user turns; `None` for a turn without one.
     async fn voices(&self, session: Within<SessionId>, most: NonZeroUsize) -> Result<Vec<Option<String>>> {
         let filter = EventFilter { session, roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
         let turns = self.events.latest(&filter, most).await?;
@@ -104,8 +104,8 @@ impl GraphSource {
         Ok(own.map(|turn| speaker_voice(speaker(turn).as_ref().map(Speaker::as_str))).collect())
     }
 
-    /// Returns the entities that a request is about, those of the question first, at most five; "my sister" is the one whom
-    /// a fact of the owner calls so.
+    /// Returns the entities that a request is about, those of the question first, at most five; "my sister" resolves
+    /// through a fact of the owner.
     async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Arc<Fact>]) -> Result<Named> {
         let mut found: Vec<Arc<Entity>> = Vec::new();
         if !asked.keys.is_empty() {
@@ -138,7 +138,7 @@ impl GraphSource {
         Ok(named)
     }
 
-    /// Adds entities, each as what it is taken for, while there is room.
+    /// Adds entities, each as its canonical one, while there is room.
     async fn add(&self, named: &mut Named, found: Vec<Arc<Entity>>, as_of: AsOf) -> Result<()> {
         for entity in found {
             let stands_for = match entity.joined_at(as_of.belief) {
@@ -155,7 +155,7 @@ impl GraphSource {
         Ok(())
     }
 
-    /// Returns whom the last turns of the asking conversation name, the newest first.
+    /// Returns the entities that the last turns of the asking session mention, newest first.
     async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
         if request.session.is_nobody() {
             return Ok(Vec::new());
@@ -181,14 +181,14 @@ impl GraphSource {
         Ok(found)
     }
 
-    /// Returns the facts about the owner that may answer, and those that are for any question.
+    /// Returns the owner's facts that may answer, and those for any question.
     async fn own(
         &self,
         request: &ContextRequest,
         asked: &Asked,
         owners: &[EntityId],
     ) -> Result<Vec<Arc<Fact>>> {
-        // He may have thousands of facts, of which few can answer.
+        // An owner may have thousands of facts, of which few can answer.
         let looked_up = predicate::all().iter().filter(|info| choose::is_looked_up(info, asked));
         let predicates: Vec<Predicate> =
             looked_up.map(|info| Predicate::new(info.name.as_str())).collect::<Result<_>>()?;
@@ -202,7 +202,7 @@ impl GraphSource {
         Ok(facts)
     }
 
-    /// Returns what held of these once, where that is asked.
+    /// Returns former facts of these entities, if the question asks about the past.
     async fn past(
         &self,
         request: &ContextRequest,
@@ -221,7 +221,7 @@ impl GraphSource {
         Ok(facts.into_iter().map(Arc::new).collect())
     }
 
-    /// Returns the facts about these entities and leading to them, beside those about the owner, as far as they may be shown.
+    /// Returns the facts with these entities as subject or object that may be shown, in addition to those of the owner.
     async fn facts(
         &self,
         request: &ContextRequest,
@@ -230,7 +230,7 @@ impl GraphSource {
         own: Vec<Arc<Fact>>,
     ) -> Result<Vec<Arc<Fact>>> {
         let mut facts = own;
-        // A host that wants few lines asks on every prompt: there silence is better than what is not sure.
+        // A host that wants few lines sends a request on every prompt: there silence is better than an uncertain line.
         let may_be_quoted = |fact: &Fact| request.lines.is_none() && choose::may_be_quoted(fact);
         facts.retain(|fact| choose::may_enter(fact, asked) || may_be_quoted(fact));
         if !named.is_empty() {
@@ -247,7 +247,7 @@ impl GraphSource {
         self.in_scope(request, facts).await
     }
 
-    /// Keeps the facts that rest on words of the user and the agent of the request alone.
+    /// Keeps the facts that rest only on words of the user and the agent of the request.
     async fn in_scope(&self, request: &ContextRequest, mut facts: Vec<Arc<Fact>>) -> Result<Vec<Arc<Fact>>> {
         if request.user == Within::All && request.agent == Within::All {
             return Ok(facts);
@@ -265,7 +265,7 @@ impl GraphSource {
 }
 
 impl GraphSource {
-    /// Returns the sentence of the user's newest words on which each of these rests.
+    /// Returns, for each candidate, the sentence of the user's newest words that it rests on.
     async fn words(&self, quoted: Vec<Quoted<'_>>) -> Result<Vec<Fragment>> {
         if quoted.is_empty() {
             return Ok(Vec::new());
@@ -297,11 +297,11 @@ fn sentence_of(clause: Span, text: &str) -> Span {
     spans.find(|sentence| (sentence.start..sentence.end).contains(&clause.start)).unwrap_or(clause)
 }
 
-/// Who is asked about.
+/// The entities that a request is about.
 #[derive(Debug, Default)]
 struct Named {
     entities: Vec<Arc<Entity>>,
-    /// How many of them the question names; the others were named just before.
+    /// How many of them the question names; the others occur in the last turns.
     in_question: usize,
 }
 
@@ -325,7 +325,7 @@ impl ContextSource for GraphSource {
             return Ok(Degraded::whole(Vec::new()));
         }
         let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
-        // Before the facts are: another process may fold meanwhile, and then what it folds is in neither.
+        // Read before the facts: if another process folds meanwhile, its turns would otherwise be missing in both.
         let read_to = self.store.cursor().await?;
         let owners = self.askers(request).await?;
         let ids =
@@ -341,12 +341,12 @@ impl ContextSource for GraphSource {
         for entity in in_question {
             choice.of_entity(entity, Because::Query);
         }
-        // "Where does Anna live?" asks nothing of the user but who she is to him.
+        // "Where does Anna live?" asks nothing about the user except the relation to her.
         let is_of_others = !in_question.is_empty() && asked.of_roles().is_empty();
         let asks_of_user = |query: &str| question(query).about_self || !is_of_others;
         let about = if request.query.as_deref().is_none_or(asks_of_user) { None } else { Some(in_question) };
         choice.of_owner(about);
-        // What is asked for stands among what answers; what is known for any question comes behind it.
+        // Facts that were asked for come in the answering section; facts for any question come after them.
         if !request.asks_for(Section::Insights) {
             choice.knowledge();
         }
@@ -359,7 +359,7 @@ impl ContextSource for GraphSource {
         if let Some(extractor) = &self.extractor {
             let unread = unread((self.events.as_ref(), read_to), &known, extractor.as_ref(), request).await?;
             set_right(&mut fragments, &known, &unread);
-            // A host that wants few lines asks on every prompt: there silence is better than what is not sure.
+            // A host that wants few lines sends a request on every prompt: there silence is better than an uncertain line.
             if about.is_none() && request.lines.is_none() {
                 add_asked(&mut fragments, &asked, request, &unread);
             }

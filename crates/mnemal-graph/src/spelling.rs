@@ -1,16 +1,16 @@
-//! Spellings of one name that are never two: of letters, and of what stands between them.
+//! Spelling normalization: letters, and separators between them.
 
 use mnemal_text::fold;
 
 use crate::pack::{packs, simplified};
 
-/// Nasals of Devanagari that stand without a vowel before another consonant: written as a dot above as well.
+/// Devanagari nasals without a vowel before another consonant, which can also be written as a dot above.
 const NASALS: [char; 5] = ['ङ', 'ञ', 'ण', 'न', 'म'];
-/// The sign that takes its vowel from a letter of Devanagari.
+/// The sign that removes the vowel from a Devanagari letter.
 const VIRAMA: char = '\u{94D}';
 
-/// Returns a text folded, each letter as one of its spellings: Arabic without hamza on its seat, Indic nasals as a dot, simple
-/// Han signs. Letters of one script never become letters of another.
+/// Returns a folded text with one spelling per letter: Arabic without hamza on its seat, Indic nasals as a dot, simplified
+/// Han characters. Letters of one script never become letters of another.
 pub(crate) fn letters(text: &str) -> String {
     let folded = fold(text);
     if folded.is_ascii() {
@@ -29,7 +29,7 @@ pub(crate) fn letters(text: &str) -> String {
             nasal if NASALS.contains(&nasal) && rest.peek() == Some(&VIRAMA) => {
                 rest.next();
                 match rest.peek() {
-                    // A doubled nasal is no dot.
+                    // A doubled nasal is not written as a dot.
                     Some(next) if !NASALS.contains(next) && *next != 'य' => out.push('\u{902}'),
                     _ => out.extend([nasal, VIRAMA]),
                 }
@@ -40,8 +40,8 @@ pub(crate) fn letters(text: &str) -> String {
     out
 }
 
-/// Returns a word in which ü is written as u, whether it was `ü` or `ue`. Given names that are known are left alone, so that
-/// "Manuel" stays what it is.
+/// Returns a word with ü written as u, whether it was `ü` or `ue`. Known given names are unchanged, so "Manuel" stays
+/// "Manuel".
 pub(crate) fn without_umlaut(word: &str) -> String {
     let is_spelled_out = |pair: &[u8]| matches!(pair, [b'a' | b'o' | b'u', b'e']);
     if !word.as_bytes().windows(2).any(is_spelled_out) || packs().is_given(word) {
@@ -50,19 +50,19 @@ pub(crate) fn without_umlaut(word: &str) -> String {
     word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 }
 
-/// Returns a name without what stands between its letters: spaces, hyphens, apostrophes, quotes. A name that has nothing else
-/// stays.
+/// Returns a name without separators between its letters: spaces, hyphens, apostrophes, quotes. A name of separators only
+/// is unchanged.
 pub(crate) fn squeezed(name: &str) -> String {
     let out: String = name.chars().filter(|sign| sign.is_alphanumeric() || is_mark(*sign)).collect();
     if out.is_empty() { name.to_owned() } else { out }
 }
 
-/// Vowel signs and the like, which belong to the letter before.
+/// Vowel signs and similar marks, which belong to the preceding letter.
 fn is_mark(sign: char) -> bool {
     matches!(u32::from(sign), 0x0300..=0x036F | 0x0591..=0x05C7 | 0x064B..=0x065F | 0x0900..=0x0DFF | 0x0E31..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF)
 }
 
-/// Whether a word is written in Han signs or kana, or in Hangul: without spaces, the family before the given name.
+/// Whether a word is written in Han characters or kana, or in Hangul: without spaces, the family name first.
 pub(crate) fn is_family_first(word: &str) -> bool {
     let is_east_asian =
         |sign: char| matches!(sign, '一'..='\u{9FFF}' | '㐀'..='䶿' | '々' | 'ぁ'..='ヿ' | '가'..='힣');

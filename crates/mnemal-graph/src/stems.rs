@@ -1,4 +1,4 @@
-//! The stems of short texts that are compared with one question after the other.
+//! Stem cache for short texts that are compared with every question.
 
 use std::fmt;
 use std::hash::BuildHasher as _;
@@ -8,17 +8,17 @@ use foldhash::HashMap;
 use foldhash::quality::RandomState;
 use mnemal_text::{Analyzer, term_hash};
 
-/// Most texts of which the stems are kept before all are let go. Source: own default, about a megabyte; of somebody who is named
-/// often there are a thousand facts.
+/// Most cached texts before the cache is cleared. Source: own default, about a megabyte; a frequently mentioned entity has
+/// a thousand facts.
 const MOST: usize = 8_192;
 
-/// Keeps the stems of values, topics and names: each question asks for those of a thousand, and to stem a text costs ten times as
-/// much as to find it here.
+/// Caches the stems of values, topics and names: each question needs a thousand of them, and stemming a text costs ten
+/// times as much as a lookup here.
 ///
-/// Of a text nothing but hashes is kept, its own and those of its stems, so that there is nothing to forget.
+/// It stores only hashes, of the text and of its stems, so a forget has nothing to remove here.
 #[derive(Default)]
 pub(crate) struct Stems {
-    /// Keyed by chance, so that nobody can offer two texts of one key; that two of so many meet is as good as impossible.
+    /// Randomly keyed, so that nobody can craft two texts with one key; an accidental collision is practically impossible.
     keys: RandomState,
     kept: Mutex<HashMap<u64, Arc<[u64]>>>,
 }

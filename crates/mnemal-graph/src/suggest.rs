@@ -1,4 +1,4 @@
-//! Pairs that may be one: what resolution leaves to a person.
+//! Merge suggestions: likely duplicates that resolution leaves to a person.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,48 +11,49 @@ use crate::names::Names;
 use crate::pack::packs;
 use crate::spelling::{is_family_first, squeezed};
 
-/// What the likeness of names, the company and the time weigh. Source: AD-24, `entity_resolver.py` of hindsight.
+/// Weights of name similarity, co-occurrence and time. Source: `entity_resolver.py` of hindsight.
 const WEIGHTS: [f32; 3] = [0.5, 0.3, 0.2];
-/// Days after which the time says nothing. Source: AD-24.
+/// Days after which time adds nothing. Source: `entity_resolver.py` of hindsight.
 const DAYS: f32 = 7.0;
-/// From above here on a pair is suggested. Source: AD-24.
+/// Score above which a pair is suggested. Source: `entity_resolver.py` of hindsight.
 const LEAST: f32 = 0.6;
-/// Least share of common trigrams of two names that nothing else makes alike. Source: AD-24, for names of one batch.
+/// Least share of common trigrams of two names without another similarity. Source: `entity_resolver.py` of hindsight, for
+/// names of one batch.
 const TRIGRAMS: f32 = 0.5;
-/// Most names that are compared with one name by trigrams. Source: AD-24.
+/// Most names compared with one name by trigrams. Source: `entity_resolver.py` of hindsight.
 const MOST_ALIKE: usize = 200;
-/// Names with one run of letters from which on that run tells nothing. Source: own measurement (ADR 38): 10,000 names of few
-/// syllables in seconds.
+/// Number of names with one trigram from which on it carries no information. Source: own measurement (ADR 38): 10,000 names
+/// of few syllables in seconds.
 const COMMON_RUN: usize = 100;
-/// How alike a part of a name or a short form is to the whole. Source: own choice; others bear it too.
+/// Similarity of a name part or a short form to the whole. Source: own choice; others can have it too.
 const OF_PART: f32 = 0.8;
-/// Microseconds of a day.
+/// Microseconds in a day.
 const DAY: f32 = 86_400_000_000.0;
 
-/// Why two entities may be one.
+/// The reason why two entities may be duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Likeness {
-    /// They have the same name, or one means the other: a nickname, an initial, an exonym.
+    /// They have the same name, or equivalent ones: a nickname, an initial, an exonym.
     Name,
-    /// The name of one is a part of the name of the other, or short for one.
+    /// The name of one is a part of the other's name, or short for one.
     Part,
-    /// The names differ as cases of one name do.
+    /// The names differ like case forms of one name.
     Case,
     /// The names differ by one letter.
     Slip,
-    /// The words of the names stand in another order.
+    /// The words of the names are in a different order.
     Order,
-    /// The names are spelled alike: at least half of their trigrams are the same.
+    /// The spelling is similar: at least half of their trigrams are the same.
     Spelling,
     /// The names sound alike in two scripts.
     Script,
-    /// The names look alike and are written with letters of different scripts.
+    /// The names look alike with letters of different scripts.
     Look,
 }
 
 impl Likeness {
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -66,28 +67,27 @@ impl Likeness {
         }
     }
 
-    /// Whether only a person may merge the two: names of different scripts are as often two people, or somebody who wants to be
-    /// taken for another (AD-21 step 7).
+    /// Whether only a person may merge the two: names in different scripts are as often two people, or an impersonation.
     pub fn is_for_people(self) -> bool {
         matches!(self, Self::Script | Self::Look)
     }
 }
 
-/// Two entities that may be one.
+/// Two entities that may be duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Suggestion {
-    /// The one that was named in fewer events.
+    /// The entity with fewer mentions.
     pub one: EntityId,
-    /// The one that it may be.
+    /// The entity to merge into.
     pub into: EntityId,
-    /// What makes their names alike.
+    /// The similarity of their names.
     pub why: Likeness,
-    /// How likely it is, 0 to 1 and above 0.6: 0.5 × likeness of names + 0.3 × share of the smaller company that both have +
+    /// How likely it is, 0 to 1 and above 0.6: 0.5 × name similarity + 0.3 × shared part of the smaller co-occurrence set +
     /// 0.2 × (1 − days between their last mentions / 7), not below 0.
     pub score: Score,
 }
 
-/// Returns the likeliest pairs first, at most `most`; of pairs equally likely the one with the smaller ids.
+/// Returns the most likely pairs first, at most `most`; pairs with equal scores by the smaller ids.
 pub(crate) fn suggestions(names: &Names, mentions: &[MentionRow], most: usize) -> Vec<Suggestion> {
     let seen = Seen::new(names, mentions);
     let mut found: Vec<Suggestion> = pairs(names)
@@ -108,7 +108,7 @@ pub(crate) fn suggestions(names: &Names, mentions: &[MentionRow], most: usize) -
 
 type Pairs = BTreeMap<(EntityId, EntityId), (Likeness, f32)>;
 
-/// Returns every pair whose names are alike, with the reason that makes them most alike.
+/// Returns every pair of similar names, with the strongest reason.
 fn pairs(names: &Names) -> Pairs {
     let mut pairs = Pairs::new();
     let (mut sounds, mut grams) = (Sounds::default(), Grams::default());
@@ -132,7 +132,7 @@ fn pairs(names: &Names) -> Pairs {
     pairs
 }
 
-/// Meets those whom resolution would look at, each step for itself.
+/// Adds the candidates of name resolution, of every step.
 fn by_form(names: &Names, called: Called<'_>, add: &mut impl FnMut(EntityId, Likeness, f32)) {
     let (index, forms) = (names.by_name(), forms::said(called.text, called.key, called.kind));
     for id in index.bearing(&forms.whole).into_keys().chain(index.with_variant(&forms).into_keys()) {
@@ -149,12 +149,12 @@ fn by_form(names: &Names, called: Called<'_>, add: &mut impl FnMut(EntityId, Lik
     }
 }
 
-/// Names by their words in any order, by what they sound like and by what they look like.
+/// Names by their words in any order, by sound and by look.
 #[derive(Debug, Default)]
 struct Sounds(HashMap<(Likeness, String), BTreeSet<(EntityId, String)>>);
 
 impl Sounds {
-    /// Meets the names before that are alike, and keeps this one.
+    /// Adds the earlier names that match, and inserts this one.
     fn meet(&mut self, id: EntityId, called: Called<'_>, add: &mut impl FnMut(EntityId, Likeness, f32)) {
         let mut words: Vec<&str> = called.key.split(' ').collect();
         words.sort_unstable();
@@ -174,7 +174,7 @@ impl Sounds {
     }
 }
 
-/// Returns what is left of a Latin spelling when letters that sound alike are one: "Christine" and `kristine`.
+/// Returns a Latin spelling with letters of one sound unified: "Christine" and `kristine`.
 fn as_heard(latin: &str) -> String {
     let same = [
         ("oy", "ou"),
@@ -193,7 +193,7 @@ fn as_heard(latin: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// Names by runs of three letters, two where a sign is a syllable or a word.
+/// Names by runs of three letters, or two where a character is a syllable or a word.
 #[derive(Debug, Default)]
 struct Grams {
     names: Vec<(EntityId, Vec<u64>)>,
@@ -201,7 +201,7 @@ struct Grams {
 }
 
 impl Grams {
-    /// Meets the names before that have at least half of the runs in common, and keeps this one.
+    /// Adds the earlier names that share at least half of the runs, and inserts this one.
     fn meet(&mut self, id: EntityId, name: &str, add: &mut impl FnMut(EntityId, Likeness, f32)) {
         let own = runs(name);
         let mut shared: HashMap<usize, usize> = HashMap::new();
@@ -227,7 +227,7 @@ impl Grams {
     }
 }
 
-/// Returns the hashes of the runs of a name, sorted, each once.
+/// Returns the hashes of a name's runs, sorted, each once.
 fn runs(name: &str) -> Vec<u64> {
     let letters: Vec<char> = name.chars().collect();
     let length = if is_family_first(name) { 2 } else { 3 };
@@ -238,7 +238,7 @@ fn runs(name: &str) -> Vec<u64> {
     runs
 }
 
-/// Who was named with whom, how often and when last; by what each is taken for.
+/// Co-occurrences with counts and last times, by canonical entity.
 #[derive(Debug, Default)]
 struct Seen {
     with: HashMap<EntityId, BTreeSet<EntityId>>,
@@ -269,7 +269,7 @@ impl Seen {
         self.times.get(&id).copied().unwrap_or_default()
     }
 
-    /// Whether both were named in one event: then they are two.
+    /// Whether both occur in one event, which shows that they are distinct.
     fn are_together(&self, one: EntityId, other: EntityId) -> bool {
         self.with.get(&one).is_some_and(|with| with.contains(&other))
     }
@@ -279,7 +279,7 @@ impl Seen {
         of_name * likeness + of_company * self.overlap(one, other) + of_time * self.nearness(one, other)
     }
 
-    /// Share of the smaller company that the other has too.
+    /// Share of the smaller co-occurrence set that the other has too.
     fn overlap(&self, one: EntityId, other: EntityId) -> f32 {
         let (Some(one), Some(other)) = (self.with.get(&one), self.with.get(&other)) else { return 0.0 };
         let count = |count: usize| u16::try_from(count).map_or(f32::from(u16::MAX), f32::from);
@@ -287,7 +287,7 @@ impl Seen {
         if smaller > 0.0 { count(one.intersection(other).count()) / smaller } else { 0.0 }
     }
 
-    /// 1 for those who were last named at one time, 0 from seven days on.
+    /// 1 for entities last mentioned at the same time, 0 from seven days on.
     fn nearness(&self, one: EntityId, other: EntityId) -> f32 {
         let (Some(one), Some(other)) = (self.last.get(&one), self.last.get(&other)) else { return 0.0 };
         #[expect(clippy::cast_precision_loss, reason = "a share of days needs no microseconds")]

@@ -1,8 +1,7 @@
-//! What is talked about: themes, the events that touch them, and which theme is a part of which.
+//! Topics: their events, keywords, and hierarchy.
 //!
-//! A theme is a named thing that is neither somebody nor a place nor an organization, or the words of a claim where the
-//! predicate takes a concept: what somebody likes, prefers, studies. Nothing is stored for it: themes are read off mentions
-//! and claims.
+//! A topic is a named thing other than a person, a place or an organization, or the words of a claim whose predicate takes
+//! a concept: likes, preferences, studies. Nothing is stored for it: topics are computed from mentions and claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,30 +15,29 @@ use mnemal_text::fold;
 use crate::Graph;
 use crate::company::{Named, Sightings, count};
 
-/// Most keywords of a topic. Source: BA-06.
+/// Most keywords of a topic. Source: BA-06, at most 5 are shown.
 const KEYWORDS: usize = 5;
 
-/// A theme and where it comes up.
+/// A topic and its occurrences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topic {
-    /// That of the entity; for one that was never a name, a hash of its words.
+    /// The id of the entity; for a topic that was never a name, a hash of its words.
     pub id: EntityId,
-    /// How it is shown.
+    /// The displayed name.
     pub name: String,
-    /// How often it came up, and when.
+    /// Number and times of its occurrences.
     pub seen: Sightings,
-    /// What came up with it most often, at most five names.
+    /// The most frequent co-occurring names, at most five.
     pub keywords: Vec<String>,
-    /// How many entities were named with it.
+    /// Number of co-occurring entities.
     pub entities: usize,
-    /// A theme that comes up more often, and in at least half of the events of this one.
+    /// A more frequent topic that occurs in at least half of the events of this one.
     pub parent: Option<EntityId>,
-    /// The events that touch it, oldest first, each with how much of it is about this theme: one over the number of its
-    /// themes.
+    /// Its events, oldest first, each with a share: one over the number of topics of the event.
     pub events: Vec<(EventId, f32)>,
 }
 
-/// A theme while it is gathered.
+/// A topic under construction.
 #[derive(Debug, Default)]
 struct Theme {
     name: String,
@@ -47,8 +45,8 @@ struct Theme {
 }
 
 impl Graph {
-    /// Returns what is talked about until the world time, what comes up most often first, then latest, then by id. Costs as
-    /// much as there are mentions and facts.
+    /// Returns the topics up to the world time, most frequent first, then latest, then by id. The cost is linear in the
+    /// number of mentions and facts.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -80,7 +78,7 @@ impl Graph {
     }
 }
 
-/// Whether what is named is a theme.
+/// Whether a named entity is a topic.
 fn is_theme(kind: EntityKind) -> bool {
     matches!(
         kind,
@@ -95,12 +93,12 @@ fn is_theme(kind: EntityKind) -> bool {
     )
 }
 
-/// Returns the id of a theme that was never a name.
+/// Returns the id of a topic that was never a name.
 fn topic_id(key: &str) -> EntityId {
     EntityId(named_id("topic", &[key]))
 }
 
-/// Returns the theme of a claim with the events that make it.
+/// Returns the topic of a claim with its events.
 fn talked_about(fact: &Fact, world: Timestamp) -> Option<(&str, Vec<(EventId, Timestamp)>)> {
     let info = predicate::of(fact.predicate.as_str())?;
     let takes_concept = info.objects.iter().any(|name| name == EntityKind::Concept.as_str());
@@ -110,7 +108,7 @@ fn talked_about(fact: &Fact, world: Timestamp) -> Option<(&str, Vec<(EventId, Ti
     (takes_concept && !events.is_empty()).then_some((text.as_str(), events))
 }
 
-/// Describes each theme by what stands in the same events.
+/// Describes each topic by what occurs in the same events.
 fn described(
     themes: &BTreeMap<EntityId, Theme>,
     named: &BTreeMap<EntityId, Named>,
@@ -168,7 +166,7 @@ fn described(
     topics
 }
 
-/// Counts what else stands in some events, most often first, then by id.
+/// Counts what else occurs in some events, most frequent first, then by id.
 fn tally(
     own: EntityId,
     events: &Named,
@@ -183,7 +181,7 @@ fn tally(
     counts
 }
 
-/// Merges two tallies; an entity that is a theme stands in both, and its larger count holds.
+/// Merges two tallies; an entity that is a topic is in both, and its larger count is used.
 fn merged(one: &[(EntityId, usize)], other: &[(EntityId, usize)]) -> Vec<(EntityId, usize)> {
     let mut all: Vec<(EntityId, usize)> = one.iter().chain(other).copied().collect();
     all.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));

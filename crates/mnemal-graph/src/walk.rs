@@ -1,4 +1,4 @@
-//! Walks along facts: what lies around, and how two are connected. Distance is the number of facts between.
+//! Graph traversal: neighborhoods and paths. Distance is the number of facts in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -7,41 +7,41 @@ use mnemal_core::{AsOf, EntityId, Fact, Result};
 
 use crate::Graph;
 
-/// Most facts between the ends of a path. Source: BA-39.
+/// Most facts on a path. Source: BA-39, connections of depth 3.
 const LONGEST_PATH: u8 = 3;
-/// Most paths between two entities. Source: BA-39.
+/// Most paths between two entities. Source: BA-39, at most five.
 const MOST_PATHS: usize = 5;
 
-/// An entity that was reached.
+/// A reached entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
-    /// The least number of facts on the way; 0 for where the walk began.
+    /// The least number of facts on the way; 0 for a starting entity.
     pub hops: u8,
 }
 
-/// What lies around some entities.
+/// The neighborhood of some entities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbourhood {
     /// Entities, nearest first, then by id.
     pub reached: Vec<Reached>,
-    /// The facts on the way, nearest first, then the strongest; each once.
+    /// The facts on the way, nearest first, then strongest; each once.
     pub facts: Vec<Fact>,
 }
 
-/// One way from an entity to another.
+/// A path from one entity to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// The entities on the way, both ends included.
+    /// The entities on the path, both ends included.
     pub entities: Vec<EntityId>,
     /// The facts between them; one fewer.
     pub facts: Vec<Fact>,
 }
 
 impl Graph {
-    /// Walks breadth first, in both directions of each fact, over those that hold and are believed as of a moment, and stops
-    /// after `hops` steps or `limit` facts. A circle is walked once.
+    /// Traverses breadth first, in both directions of each fact that is valid and believed at a moment, and stops after
+    /// `hops` steps or `limit` facts. A cycle is traversed once.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -76,7 +76,7 @@ impl Graph {
         Ok(around)
     }
 
-    /// Returns up to 5 ways from one entity to another over at most 3 facts, shortest first, that pass no entity twice.
+    /// Returns up to 5 paths from one entity to another over at most 3 facts, shortest first, without a repeated entity.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -106,8 +106,7 @@ impl Graph {
     }
 }
 
-/// Returns a path with each step that leads to an entity it has not passed; of facts between the same two the surest is
-/// taken.
+/// Returns a path extended by each step to a new entity; among facts between the same two the strongest is used.
 fn steps(path: &Path, facts_of: &BTreeMap<EntityId, Vec<Fact>>) -> Vec<Path> {
     let Some(at) = path.entities.last() else { return Vec::new() };
     let mut facts: Vec<&Fact> = facts_of.get(at).into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! What a fact was weighed against, and what came of it.
+//! Fact explanation: the claims that a fact was weighed against, and the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,23 +9,24 @@ use crate::Graph;
 use crate::cardinality::Cardinalities;
 use crate::slot::{Claim, Slot, places};
 
-/// How a fact came to stand where it stands: what was weighed with it, and what ended it.
+/// Explains the status of a fact: the claims weighed with it, and what ended it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weighing {
-    /// Claims that were weighed together, its own among them.
+    /// Claims that were weighed together, its own included.
     pub claims: usize,
-    /// Those of them that it rests on.
+    /// Claims that it rests on.
     pub own: usize,
-    /// Conversations and speakers from which its own come; more than one make it more than a candidate.
+    /// Sessions and speakers behind its own claims; with more than one it is more than a candidate.
     pub voices: usize,
-    /// Different values among all of them; more than one exclude each other, or it is the same with its denial.
+    /// Different values among all claims; with more than one they exclude each other, or one is the denial of the same
+    /// value.
     pub values: usize,
-    /// What put an end to it: the reason, the event, and the rule that read it there.
+    /// What ended it: the reason, the event, and the rule that read it there.
     pub ended: Option<Superseded>,
 }
 
 impl fmt::Display for Weighing {
-    /// Writes it as a line for people: `rests on 2 of 5 claims, from 1 voice; 2 values; ended: newer_value, evt_…, en.lives_in`.
+    /// Formats it as one line: `rests on 2 of 5 claims, from 1 voice; 2 values; ended: newer_value, evt_…, en.lives_in`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let many = |count: usize| if count == 1 { "" } else { "s" };
         let Self { claims, own, voices, values, ended } = self;
@@ -46,8 +47,8 @@ impl fmt::Display for Weighing {
 }
 
 impl Graph {
-    /// Returns what a fact is weighed against now: every claim of whom it is about that is believed and that it could exclude,
-    /// or be excluded by. Of a version that is believed no more, its own claims are counted with those that are.
+    /// Returns what a fact is weighed against now: every believed claim about its subject that it could exclude, or be
+    /// excluded by. For a version that is no longer believed, its own claims are counted in addition.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

@@ -1,4 +1,4 @@
-//! A set of names with variants, homonyms and scripts: which mentions mean the same.
+//! Name resolution benchmark: variants, homonyms and scripts, with the mentions that mean the same entity.
 
 #![expect(
     clippy::unwrap_used,
@@ -23,8 +23,8 @@ use mnemal_store::MemoryStore;
 use mnemal_testkit::Records;
 use serde_json::Value;
 
-/// Reads a line as a mention: the name, the kind, what the text says it is also called, and whether it says that it is another
-/// one of that name, with tabs between.
+/// Parses a tab-separated line as a mention: the name, the kind, its other names in the text, and whether the text says
+/// that it is another bearer of the name.
 #[derive(Debug)]
 struct Lines;
 
@@ -78,10 +78,10 @@ fn now<T>(work: impl Future<Output = T>) -> T {
     futures_util::FutureExt::now_or_never(work).expect("a store in memory does not wait")
 }
 
-/// A mention: its event and first byte, the entity that is meant, and what is hard about it.
+/// A mention: its event and first byte, the expected entity, and the difficulty.
 type Place = (EventId, u32, String, String);
 
-/// Reads a set into a store, and returns its mentions.
+/// Loads a set into a store, and returns its mentions.
 fn read(name: &str) -> (Arc<MemoryStore>, Vec<Place>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life").join(name);
     let store = Arc::new(MemoryStore::new());
@@ -116,7 +116,7 @@ fn read(name: &str) -> (Arc<MemoryStore>, Vec<Place>) {
     (store, places)
 }
 
-/// Returns for each mention the entity that is meant, the one that was found, and what is hard about it.
+/// Returns for each mention the expected entity, the resolved one, and the difficulty.
 fn resolved(name: &str) -> Vec<(String, Option<EntityId>, String)> {
     let (store, places) = read(name);
     let mentions = now(store.mentions(&MentionFilter::all())).unwrap();
@@ -128,7 +128,7 @@ fn resolved(name: &str) -> Vec<(String, Option<EntityId>, String)> {
     places.into_iter().map(one).collect()
 }
 
-/// Precision and recall of pairs of mentions that are taken for one, and both in words, with what was wrong and missed by note.
+/// Precision and recall of mention pairs, and a text with wrong and missed pairs by difficulty.
 fn measured(name: &str) -> (f64, f64, String) {
     let all = resolved(name);
     let (mut both, mut found, mut meant) = (0_u32, 0_u32, 0_u32);
@@ -159,21 +159,21 @@ fn names_that_mean_the_same_are_found_and_others_stay_apart() {
     assert!(precision >= 0.99 && recall >= 0.95, "{said}");
 }
 
-/// The half that nobody read while the resolver was written: only its figures count, .994 and .944 when they were last asked for.
+/// The unseen half of the set: its figures alone count, .994 and .944 at the last measurement.
 #[test]
 fn names_of_the_half_that_is_held_back_are_told_apart_as_well() {
     let (precision, recall, said) = measured("names.held.jsonl");
     assert!(precision >= 0.98 && recall >= 0.85, "{said}");
 }
 
-/// Nothing but names that are easily confused: its figures say which rule helps, not how well names are told apart.
+/// Only easily confused names: the figures show which rule helps, not the overall quality.
 #[test]
 fn names_that_are_easily_confused_are_mostly_told_apart() {
     let (precision, recall, said) = measured("names.hard.jsonl");
     assert!(precision >= 0.93 && recall >= 0.93, "{said}");
 }
 
-/// Returns how many of the pairs that the dream would propose are one, and how many there are.
+/// Returns how many of the proposed pairs are duplicates, and how many pairs there are.
 fn proposed(name: &str) -> (usize, usize) {
     let (store, places) = read(name);
     let mentions = now(store.mentions(&MentionFilter::all())).unwrap();
@@ -193,7 +193,7 @@ fn proposed(name: &str) -> (usize, usize) {
     (right.count(), pairs.len())
 }
 
-/// Why nobody is merged without a person: what resolution left apart mostly is two.
+/// Why no merge happens without a person: pairs that resolution kept apart are mostly distinct.
 #[test]
 fn most_pairs_that_look_alike_are_two() {
     let (right, all) = proposed("names.dev.jsonl");

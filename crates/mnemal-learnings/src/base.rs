@@ -1,4 +1,4 @@
-//! Answers of a knowledge base: the notes that are nearest to a question, and what several notes say together.
+//! Knowledge base queries: the notes nearest to a question, and the newest insights.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use mnemal_core::{Basis, ContextRequest, Learning, LearningKind, Level, ScorePar
 use crate::source::is_filed;
 use crate::topic::{Topic, Topics};
 
-/// Where what became of conversations is filed, which is no knowledge. Source: `PicoBot`, PB-05.
+/// Category of compressed conversations, which are not knowledge. Source: `PicoBot`.
 const TIMELINE: &str = "timeline";
 
-/// Notes of a prompt block. Source: GB-39, `recall.inject_limit`.
+/// Notes in a prompt block. Source: GB-39, five memories per question.
 pub(crate) const NOTES: usize = 5;
-/// Insights of a prompt block, the newest. Source: GB-39.
+/// Insights in a prompt block, the newest. Source: GB-39, the five newest.
 const INSIGHTS: usize = 5;
-/// How much importance moves a note among those that are near. Source: AD-11.
+/// Weight of importance in the order of near notes. Source: hindsight `reranking.py`.
 const IMPORTANCE: f32 = 0.1;
-/// What moves nothing. Source: AD-11.
+/// Neutral importance. Source: hindsight `reranking.py`.
 const NEUTRAL: f32 = 0.5;
 
-/// Whether a knowledge base is asked and nothing else: insights by their name, or knowledge alone.
+/// Whether a request asks a knowledge base only: insights explicitly, or knowledge alone.
 pub(crate) fn is_asked(request: &ContextRequest) -> bool {
     request.asks_for(Section::Insights)
         || request.sections.only().is_some_and(|wanted| wanted.iter().all(|one| *one == Section::Knowledge))
 }
 
-/// A line of a prompt block: where it stands, how high, and why.
+/// A line of a prompt block: its section, its note, and its score.
 pub(crate) type Chosen<'n> = (Section, &'n Learning, ScorePart);
 
-/// Returns at most `most` notes, the nearest to the question first, by the share of its words that they have, rare ones more, and
-/// a little by importance; by importance alone where nothing is asked. Behind them stand the newest insights.
+/// Returns at most `most` notes, nearest to the question first, by the share of its words that they have, rare words more,
+/// and slightly by importance; without a question by importance alone. The newest insights follow.
 ///
-/// Evidence of others is none of them, but for what texts say that were read in: they are marked as evidence.
+/// External notes are excluded, except digests of ingested texts, which are marked as external.
 pub(crate) fn chosen<'n>(
     request: &ContextRequest,
     rows: &'n [Arc<Learning>],
@@ -65,7 +65,7 @@ pub(crate) fn chosen<'n>(
     all
 }
 
-/// Whether a row says in short what a text says that was read in, or what several such texts say together.
+/// Whether a row is a digest of an ingested text, or an insight from such digests.
 fn is_of_texts(row: &Learning) -> bool {
     row.level == Level::External
         && row.basis == Basis::Inferred

@@ -1,4 +1,4 @@
-//! What a learning weighs at a moment, and how many hold at once.
+//! Decay of learnings: weight over time, and the limit of active ones.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
@@ -6,27 +6,27 @@ use std::collections::HashSet;
 
 use mnemal_core::{AsOf, Basis, Learning, LearningId, LearningKind, Leave, Score, Scored, Timestamp};
 
-/// Half-life, in days. Source: NB-52.
+/// Half-life, in days. Source: NB-52, the decay of nanobot v2.
 const HALF_LIFE_DAYS: f64 = 14.0;
-/// What no weight falls below. Source: NB-52.
+/// Least weight. Source: NB-52, the decay of nanobot v2.
 const FLOOR: f32 = 0.10;
-/// Most learnings that hold at once. Source: NB-54.
+/// Most active learnings. Source: NB-54, the limit of nanobot v2.
 const MOST: usize = 200;
-/// Microseconds of a day.
+/// Microseconds in a day.
 const DAY: f64 = 86_400_000_000.0;
 
-/// How what is inferred fades, and how many learnings hold.
+/// Decay of inferred learnings, and the number of active ones.
 ///
-/// The weight of what is inferred is max(floor, 2^(−max(0, age) / half-life)), computed when it is read; its age begins when it
-/// was said last, so being shown changes nothing. What is told does not fade, nor does an anti-pattern that needs the user's
-/// leave.
+/// The weight of an inferred learning is max(floor, 2^(−max(0, age) / half-life)), computed at read time; its age starts at
+/// its last statement, so being shown changes nothing. Explicit learnings do not decay, nor does an anti-pattern that needs
+/// the user's consent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay {
     /// Days after which a weight is half; more than 0. Default 14, nanobot v2.
     pub half_life_days: f64,
-    /// What no weight falls below, 0 to 1. Default 0.10, nanobot v2.
+    /// Least weight, 0 to 1. Default 0.10, nanobot v2.
     pub floor: f32,
-    /// Most learnings about the work and about tools; what is told counts and is never left out. Default 200, nanobot v2.
+    /// Most learnings about work and tools; explicit ones count and are never dropped. Default 200, nanobot v2.
     pub most: usize,
 }
 
@@ -50,13 +50,12 @@ impl Decay {
         weight.max(self.floor)
     }
 
-    /// Returns the rank at a moment: confidence × weight. Source: BA-28.
+    /// Returns the rank at a moment: confidence × weight. Source: BA-28, the rank of a learning.
     pub fn rank(&self, learning: &Learning, at: Timestamp) -> Score {
         Score::new(learning.confidence.get() * self.weight(learning, at))
     }
 
-    /// Ranks learnings, best first, the newest first among equals, and leaves out the lowest inferred ones beyond the most that
-    /// may hold.
+    /// Ranks learnings, best first, the newest first among equals, and drops the lowest inferred ones beyond the limit.
     pub fn holding(&self, learnings: Vec<Learning>, as_of: AsOf) -> Vec<Scored<Learning>> {
         let too_many = self.too_many(&learnings, as_of);
         let holds = |item: &Learning| !too_many.contains(&item.id);
@@ -66,7 +65,7 @@ impl Decay {
         ranked
     }
 
-    /// Returns the lowest inferred learnings beyond the most that may hold.
+    /// Returns the lowest inferred learnings beyond the limit.
     pub(crate) fn too_many<L: Borrow<Learning>>(&self, learnings: &[L], as_of: AsOf) -> HashSet<LearningId> {
         if self.do_all_hold(learnings) {
             return HashSet::new();
@@ -78,19 +77,19 @@ impl Decay {
         ranked.into_iter().skip(self.room(learnings)).map(|(_, row)| row.id).collect()
     }
 
-    /// Whether there are not too many, whenever.
+    /// Whether the limit is never exceeded.
     pub(crate) fn do_all_hold<L: Borrow<Learning>>(&self, learnings: &[L]) -> bool {
         learnings.iter().filter(|row| is_inferred((*row).borrow())).count() <= self.room(learnings)
     }
 
-    /// Returns how many inferred ones have room beside those that were told.
+    /// Returns how many inferred learnings have room next to the explicit ones.
     fn room<L: Borrow<Learning>>(&self, learnings: &[L]) -> usize {
         let rows = learnings.iter().map(Borrow::borrow);
         self.most.saturating_sub(rows.filter(|row| counts(row) && !is_inferred(row)).count())
     }
 }
 
-/// The best first, the newest first among equals.
+/// Order: best first, the newest first among equals.
 fn best_first((score, row): (Score, &Learning), (other_score, other): (Score, &Learning)) -> Ordering {
     let by_age = |row: &Learning| (Reverse(row.occurred_at), row.id);
     other_score.get().total_cmp(&score.get()).then(by_age(row).cmp(&by_age(other)))
@@ -100,7 +99,7 @@ fn is_inferred(learning: &Learning) -> bool {
     learning.basis == Basis::Inferred
 }
 
-/// Whether a row is about the work, and not a note or about the user's own life.
+/// Whether a row is about work, and not a note or about the user's own life.
 fn counts(learning: &Learning) -> bool {
     let is_own = learning.key.as_ref().is_some_and(crate::read::is_own);
     learning.kind != LearningKind::Note && learning.signal.is_some() && !is_own

@@ -1,4 +1,4 @@
-//! What a message of the user ends: a row that never holds itself, and the rows that hold no more because of it.
+//! Endings: rows from user messages that end other rows and are never active themselves.
 
 use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
 use mnemal_extract::{EndedSide, EndingScope, denies, joined_parts, named};
@@ -7,24 +7,24 @@ use mnemal_text::{Analyzer, Language, fold};
 use crate::read::{LEARNED, TASTE, is_own};
 use crate::tool;
 
-/// What the keys of endings begin with.
+/// Key prefix of endings.
 pub(crate) const ENDED: &str = "learned/ended/";
-/// The tag of an ending whose words say more than the name of what ends.
+/// Tag of an ending with more words than the name of the ended thing.
 pub(crate) const AMONG: &str = "among";
-/// Letters by which a word and its form in another text are known to be near. Source: own choice; it only spares work.
+/// Letters that mark a word and its other form as candidates. Source: own choice; only a prefilter.
 const NEAR: usize = 2;
-/// Fewest words of a prohibition that one thing of its kind ends: "I drink whole milk again" and "I don't drink milk". Source: own
-/// choice; a single word is too wide.
+/// Fewest words of a prohibition that one thing of its kind can end: "I drink whole milk again" and "I don't drink milk".
+/// Source: own choice; a single word is too broad.
 const FEWEST: usize = 2;
-/// Letters that two words have in common when one is made of the other: allergy, allergic. Source: own choice.
+/// Common letters of two words of one root: allergy, allergic. Source: own choice.
 const ROOT: usize = 6;
 
-/// What ends what was said before it.
+/// An ending of earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// The row in which it stands.
+    /// Its row.
     pub(crate) id: LearningId,
-    /// When it was said, as versions of a key are ordered.
+    /// When it was said, in the order of versions.
     pub(crate) at: Order,
     /// Belief time from which it was known.
     pub(crate) created_at: Timestamp,
@@ -33,9 +33,9 @@ pub(crate) struct Ending {
     person: Person,
     scope: EndingScope,
     side: EndedSide,
-    /// Folded words that name what ends; of the wish before, the event in which it stands.
+    /// Folded words that name the ended thing; for an ending of the previous wish, the event of that wish.
     words: Vec<String>,
-    /// What ends is named among the words, which say more than its name.
+    /// Whether the words say more than the name of the ended thing.
     is_among: bool,
     language: Language,
 }
@@ -43,10 +43,10 @@ pub(crate) struct Ending {
 /// The order in which rows were said.
 pub(crate) type Order = (Timestamp, Timestamp, LearningId);
 
-/// Who said it, as filter and as spoken.
+/// The speaker: user filter and spoken name.
 type Person = (Option<String>, Option<String>);
 
-/// Returns where a row stands in the order in which rows were said.
+/// Returns the position of a row in the order of statements.
 pub(crate) fn order(row: &Learning) -> Order {
     (row.occurred_at, row.created_at, row.id)
 }
@@ -62,7 +62,7 @@ fn person(row: &Learning) -> Person {
 }
 
 impl Ending {
-    /// Reads a row that ends others.
+    /// Parses a row that ends others.
     pub(crate) fn of(row: &Learning) -> Option<Self> {
         let tag = |place: usize| row.tags.get(place).map(mnemal_core::Tag::as_str).unwrap_or_default();
         Some(Self {
@@ -80,7 +80,7 @@ impl Ending {
         })
     }
 
-    /// Whether it ends what a row says: something that the same person said before, about the same, on the side that ends.
+    /// Whether it ends a row: an earlier statement of the same person, about the same, on the ended side.
     pub(crate) fn ends(&self, row: &Learning) -> bool {
         let is_learned = row.signal.is_some() && !is_ending(row);
         let is_known = row.key.as_ref().is_some_and(|key| self.may_end(key));
@@ -97,7 +97,7 @@ impl Ending {
                 EndingScope::Work if self.is_among => !is_own(key),
                 EndingScope::Taste => is_taste || !is_own(key),
                 EndingScope::Work => !is_taste,
-                // What ends a fact of a kind ends what is learnt of it, and no taste.
+                // Ending a fact of a kind ends the learnings about it, except tastes.
                 scope if scope.is_of_facts() => is_own(key) && !is_taste,
                 _ => true,
             }
@@ -117,8 +117,7 @@ impl Ending {
         self.is_side_of(row) && is_named() && is_whole()
     }
 
-    /// Whether a word of each of the things that a statement joins is among those that end something: who gave up the flute still
-    /// plays the cello.
+    /// Whether the ending names each part of a joined statement: giving up the flute does not end playing the cello.
     fn names_each_part(&self, statement: &str) -> bool {
         let parts: Vec<Vec<String>> =
             joined_parts(statement, Language::guess(statement)).into_iter().map(named).collect();
@@ -126,7 +125,7 @@ impl Ending {
         parts.len() < 2 || parts.iter().all(is_named)
     }
 
-    /// Whether a word is among those that end something, in whatever form.
+    /// Whether a word is among the ending's words, in any form.
     fn has(&self, word: &str) -> bool {
         if word.chars().any(is_sign) {
             return self.words.iter().any(|other| other.contains(word) || word.contains(other.as_str()));
@@ -135,7 +134,7 @@ impl Ending {
         self.stems(word).iter().all(|stem| ended.iter().any(|other| is_same_word(stem, other)))
     }
 
-    /// Whether all words that name what a statement is about are among those that end something.
+    /// Whether all words that name a statement's subject are among the ending's words.
     fn holds(&self, statement: &str) -> bool {
         let named = named(statement);
         let is_held = |word: &String| {
@@ -157,7 +156,8 @@ impl Ending {
         }
     }
 
-    /// Whether a text has all words that name what ends; or, where something is to be left no more, they have all of its words.
+    /// Whether a text contains all words that name the ended thing; for a prohibition, whether the ending contains all of
+    /// the text's.
     fn names(&self, text: &str) -> bool {
         let folded = fold(text);
         let is_near = |word: &String| {
@@ -167,7 +167,7 @@ impl Ending {
         if !self.words.iter().any(is_near) {
             return false;
         }
-        // Words of a script without spaces have no stems, and stand in others.
+        // Words of a script without spaces have no stems, and occur inside others.
         let (signs, words): (Vec<&str>, Vec<&str>) =
             self.words.iter().map(String::as_str).partition(|word| word.chars().any(is_sign));
         if !signs.iter().all(|word| folded.contains(word)) {
@@ -189,7 +189,7 @@ impl Ending {
     }
 }
 
-/// Whether a sign is of a script without spaces.
+/// Whether a character belongs to a script without spaces.
 fn is_sign(sign: char) -> bool {
     ('\u{4e00}'..='\u{9fff}').contains(&sign)
 }

@@ -1,4 +1,4 @@
-//! The fold: what an event does to the rows. Pure; the same events give the same rows.
+//! The fold: applies an event to the rows. Pure: the same events give the same rows.
 
 use mnemal_core::{
     Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
@@ -13,9 +13,9 @@ use crate::settle::settle;
 use crate::task;
 use crate::tool;
 
-/// Who makes the notes, for their rows and ids.
+/// Producer of notes, for rows and ids.
 const PRODUCER: &str = "learnings/notes";
-/// Counts up with every change of what the fold makes of the same events.
+/// Incremented with every change of the fold's output for the same events.
 const VERSION: u32 = 1;
 
 /// Returns the producer of notes.
@@ -23,8 +23,8 @@ pub fn producer() -> Producer {
     Producer { id: PRODUCER.to_owned(), version: VERSION }
 }
 
-/// How much later than it was said what is said now may be recorded, in microseconds: a busy log lets writers wait, and of two
-/// processes the one that spoke first may be recorded second. Source: own measurement, 1.1 s at the 99th percentile of eight
+/// Largest delay between saying and recording of a live message, in microseconds: writers wait for a busy log, and of two
+/// processes the first to speak may be recorded second. Source: own measurement, 1.1 s at the 99th percentile of eight
 /// processes on two cores; ten times that.
 const LIVE: i64 = 10_000_000;
 
@@ -36,11 +36,11 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Applies an event that is not forgotten; `before` are the events of the log just before it, oldest first. A second
-    /// application changes nothing but the tally of a tool.
+    /// Applies an event that is not forgotten; `before` are the preceding events of the log, oldest first. Idempotent
+    /// except for the tally of a tool.
     ///
     /// # Errors
-    /// `Invalid` when a note has no text or a key that is not free.
+    /// `Invalid` when a note has no text or a reserved key.
     pub(crate) fn apply(&mut self, event: &Event, before: &[&Event]) -> Result<()> {
         let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         match &kept.kind {
@@ -68,7 +68,7 @@ impl Fold {
         }
     }
 
-    /// Opens a task, or puts it away.
+    /// Opens a task, or archives it.
     fn observe(&mut self, event: &Event, kept: &NewEvent) -> Result<()> {
         let Some((key, step)) = task::step(kept)? else { return Ok(()) };
         match step {
@@ -87,7 +87,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Adds what was read in a message.
+    /// Adds learnings from a message.
     pub(crate) fn learn(&mut self, found: Vec<Learning>) {
         for row in found {
             let Some(key) = row.key.clone().filter(|_| !self.rows.contains(row.id)) else { continue };
@@ -101,7 +101,7 @@ impl Fold {
         }
     }
 
-    /// Weighs the versions of a learned key anew.
+    /// Recomputes which version of a learned key is active.
     pub(crate) fn settle(&mut self, key: &NoteKey) {
         let mut group: Vec<Learning> = self.rows.of_key(key).cloned().collect();
         weigh(key, &mut group, &self.rows);
@@ -125,7 +125,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Adds the next version of a key; what has less standing than the one that holds is kept and never holds.
+    /// Adds the next version of a key; one of lower standing than the active version is stored as history only.
     fn hold(&mut self, event: &Event, mut row: Learning) {
         let key = row.key.clone();
         row.version = self.last_version(key.as_ref()) + 1;
@@ -138,7 +138,7 @@ impl Fold {
                 }
                 return;
             }
-            // What has less standing than the version that holds, or was said before it, is kept in the history and never holds.
+            // A version of lower standing than the active one, or said before it, is stored as history only.
             let is_older =
                 row.level == active.level && row.occurred_at < active.occurred_at && is_import(event, &row);
             if row.level < active.level || is_older {
@@ -150,7 +150,7 @@ impl Fold {
         } else if let Some(away) =
             self.put_away_after(key.as_ref(), row.occurred_at).filter(|_| is_import(event, &row))
         {
-            // What was said before its key was put away, and comes later by an import, is history.
+            // A version said before its key was archived, and imported later, is history.
             supersede(&mut row, away, event.recorded_at);
         } else if row.level < Level::User && self.is_rejected(key.as_ref()) {
             (row.status, row.expired_at) = (LearningStatus::Rejected, Some(event.recorded_at));
@@ -158,7 +158,7 @@ impl Fold {
         self.rows.put(row);
     }
 
-    /// Takes the user's word for something learnt, in these words.
+    /// Confirms a learning with the user's own words.
     fn confirm(&mut self, key: &NoteKey, row: Learning) -> Result<()> {
         if row.level < Level::User || tool::is_of_tool(key) {
             return Err(Error::invalid("this key is kept for what is learnt from the user's own words"));
@@ -188,7 +188,7 @@ impl Fold {
         self.rows.of_key(key?).find(|row| row.status == LearningStatus::Active).cloned()
     }
 
-    /// Returns the note under a key that a person put away last, where that was after a moment.
+    /// Returns the note under a key that a person archived last, if that was after a moment.
     fn put_away_after(&self, key: Option<&NoteKey>, at: Timestamp) -> Option<LearningId> {
         let away = self.rows.of_key(key?).filter(|row| row.verdict.is_some());
         let last = away.max_by_key(|row| (row.expired_at, row.version))?;
@@ -200,7 +200,7 @@ impl Fold {
     }
 }
 
-/// Weighs the versions of a learned key, with what other rows end.
+/// Recomputes the versions of a learned key, including endings of other rows.
 pub(crate) fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
     if tool::is_of_tool(key) {
         group.iter_mut().for_each(tool::settle);
@@ -211,7 +211,7 @@ pub(crate) fn weigh(key: &NoteKey, group: &mut [Learning], rows: &Rows) {
     }
 }
 
-/// Whether a key is one of what is learnt, which has its own rules of which version holds.
+/// Whether a key belongs to a learning, which has its own rules for the active version.
 #[must_use]
 pub fn is_learned(key: &NoteKey) -> bool {
     key.as_str().starts_with(LEARNED)
@@ -223,7 +223,7 @@ fn supersede(row: &mut Learning, by: LearningId, at: Timestamp) {
     row.expired_at = Some(at);
 }
 
-/// Returns the decision of a living event.
+/// Returns the decision of a live event.
 pub(crate) fn decision(event: &Event) -> Option<&Decision> {
     match &event.kept()?.kind {
         EventKind::Decision(decision) => Some(decision),
@@ -231,14 +231,14 @@ pub(crate) fn decision(event: &Event) -> Option<&Decision> {
     }
 }
 
-/// Returns the id of the note that an event made: one that stored it, or the operation that wrote it.
+/// Returns the id of the note that an event created: one that stored it, or the operation that wrote it.
 #[must_use]
 pub fn note_id(event: EventId) -> LearningId {
     LearningId(derived_id("learning", &producer(), &[event], 0))
 }
 
 pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Result<Learning> {
-    // Only the user's own words make a preference, and nobody's a learning about a tool or a conclusion.
+    // A preference needs the user's own words, and a tool learning or a conclusion cannot be stored directly.
     let is_made = matches!(remember.kind, LearningKind::Tool | LearningKind::Insight);
     let is_allowed = event.level == Level::User && !is_made;
     let is_pattern = is_allowed && remember.kind == LearningKind::AntiPattern;
@@ -278,7 +278,8 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
     })
 }
 
-/// Whether the user must be asked. What he only wants known is not acted on; what others want known is, if it says what to do.
+/// Whether the user's consent is needed. The user's plain information is not acted on; others' information is, if it says
+/// what to do.
 fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
     let is_note = matches!(kind, LearningKind::Note | LearningKind::Insight);
     if mnemal_extract::only_states(text) {
@@ -287,17 +288,17 @@ fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
     if is_note && (level == Level::User || !read::orders(text)) { Leave::Given } else { asked_by_topic(text) }
 }
 
-/// Whether the user must be asked about what a text says, whatever it is.
+/// Whether the topic of a text needs the user's consent.
 pub(crate) fn asked_by_topic(text: &str) -> Leave {
     if mnemal_extract::requires_user_permission(text) { Leave::Asked } else { Leave::Given }
 }
 
-/// Whether what a row says was said well before it was recorded, as in an import.
+/// Whether a row was said well before it was recorded, as in an import.
 fn is_import(event: &Event, row: &Learning) -> bool {
     event.recorded_at.as_micros() - row.occurred_at.as_micros() > LIVE
 }
 
-/// Whether a second storing adds nothing but a source.
+/// Whether a repeated statement adds only a source.
 fn says_the_same(active: &Learning, row: &Learning) -> bool {
     active.content == row.content
         && active.kind == row.kind
@@ -309,7 +310,7 @@ fn says_the_same(active: &Learning, row: &Learning) -> bool {
         && active.agent == row.agent
 }
 
-/// Whether all of a text is memory that comes back, and nobody but the agent or an outside party says it.
+/// Whether all of a text is an echo of memory from the agent or an external party.
 fn repeats_memory(event: &Event, kept: &NewEvent) -> bool {
     let mut spans = event.echo.clone();
     spans.sort_unstable();

@@ -1,21 +1,21 @@
-//! What taught a learning, whether it speaks for what it is about, and what to do because of it. Source: NB-12.
+//! Learning attributes: source, sentiment, and recommendation. Source: NB-12, the learning of nanobot.
 
 use mnemal_core::{Basis, Learning, LearningKind, Stance};
 
 use crate::read::LEARNED;
 
-/// What taught a learning.
+/// The source of a learning.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LearntFrom {
-    /// What the user says about work that was done for him, and of what he likes.
+    /// The user's feedback on work, and tastes.
     UserFeedback,
-    /// Results of a tool that say that it failed.
+    /// Failed tool results.
     ToolErrors,
 }
 
 impl LearntFrom {
-    /// Returns what taught a learning; `None` for what was stored, and for what the engine concluded.
+    /// Returns the source of a learning; `None` for a stored note, and for an engine's conclusion.
     pub fn of(learning: &Learning) -> Option<Self> {
         match learning.kind {
             LearningKind::Tool => Some(Self::ToolErrors),
@@ -23,7 +23,7 @@ impl LearntFrom {
         }
     }
 
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::UserFeedback => "user_feedback",
@@ -32,19 +32,19 @@ impl LearntFrom {
     }
 }
 
-/// Whether a learning speaks for what it is about or against it.
+/// The sentiment of a learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sentiment {
-    /// It is to be done, or liked so.
+    /// To be done, or liked.
     Positive,
-    /// It is only to be known.
+    /// Information only.
     Neutral,
-    /// It is to be left, it fails, or it was concluded from complaints.
+    /// To be avoided, failing, or concluded from complaints.
     Negative,
 }
 
 impl Sentiment {
-    /// Returns what a learning speaks for. Less of something, as in "shorter", is a wish and no complaint.
+    /// Returns the sentiment of a learning. Less of something, as in "shorter", is a wish and no complaint.
     pub fn of(learning: &Learning) -> Self {
         let stance = learning.signal.as_ref().map(|signal| signal.stance);
         match (learning.kind, stance) {
@@ -57,7 +57,7 @@ impl Sentiment {
         }
     }
 
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Positive => "positive",
@@ -67,7 +67,7 @@ impl Sentiment {
     }
 }
 
-/// Returns what to do because of a learning, in the words of who said it; `None` where it says only what not to do, or what to know.
+/// Returns the recommended action, in the original words; `None` for a bare prohibition or plain information.
 pub fn recommendation(learning: &Learning) -> Option<&str> {
     match learning.kind {
         LearningKind::AntiPattern => learning.pattern.as_ref()?.instead.as_deref(),
@@ -75,7 +75,7 @@ pub fn recommendation(learning: &Learning) -> Option<&str> {
     }
 }
 
-/// Whether a learning is about how much of something there is, which its key names behind what it is about.
+/// Whether a learning is about an amount, which its key names after the subject.
 fn is_of_amount(learning: &Learning) -> bool {
     let side = learning.key.as_ref().and_then(|key| key.as_str().strip_prefix(LEARNED)?.split('/').nth(1));
     side.is_some_and(|side| ["length", "detail"].contains(&side))

@@ -1,4 +1,4 @@
-//! Reads notes: by key, by category, and their history.
+//! Note queries: by key, by category, and history.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ impl Notes {
         Self { store }
     }
 
-    /// Returns the version of a note that holds and is known as of a moment.
+    /// Returns the active version of a note as of a moment.
     ///
     /// # Errors
-    /// `NotFound` when no version does.
+    /// `NotFound` when no version is active.
     pub async fn get(&self, key: &NoteKey, as_of: AsOf) -> Result<Learning> {
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
         let found = self.store.active(&filter, as_of).await?;
@@ -28,7 +28,7 @@ impl Notes {
         found.ok_or_else(|| Error::not_found(format!("no note of key {key} holds")))
     }
 
-    /// Returns the notes that hold and pass the filter, by category, then key, then id.
+    /// Returns the active notes that pass the filter, by category, then key, then id.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -44,7 +44,7 @@ impl Notes {
         self.store.history(key).await
     }
 
-    /// Returns the categories of the notes that hold, in order, each with the number of notes in it and below it.
+    /// Returns the categories of active notes, in order, each with the number of notes in it and below it.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
@@ -60,7 +60,7 @@ impl Notes {
         Ok(counts.into_iter().collect())
     }
 
-    /// Whether no note holds.
+    /// Whether no note is active.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

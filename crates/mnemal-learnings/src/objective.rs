@@ -1,34 +1,34 @@
-//! What kind of work a learning is about.
+//! Objective type of a learning: the kind of work it is about.
 
 use mnemal_core::Learning;
 use mnemal_text::fold;
 
 use crate::read::{LEARNED, is_own};
 
-/// A kind of work that a learning is about. Source: BA-11.
+/// A kind of work. Source: BA-11, the objective types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Objective {
-    /// Finding things out.
+    /// Research.
     Research,
-    /// Programs, and what is done with them.
+    /// Programming and its tools.
     Code,
     /// Mail.
     Email,
-    /// What is said to people otherwise, the user among them.
+    /// Other communication, with the user too.
     Communication,
     /// Numbers and tables.
     Data,
-    /// Texts that last.
+    /// Documents.
     Document,
-    /// When things happen.
+    /// Dates and schedules.
     Schedule,
     /// None of these, or the user's own life.
     General,
 }
 
-/// Words by the kind of work that they name, in small letters and in the singular. Source: own choice; the first line is of what
-/// feedback names, the others of tools and of the words in which people speak of them.
+/// Words by kind of work, lowercase and singular. Source: own choice; the first line of each has the targets of feedback,
+/// the others the words of tools and of everyday language.
 const WORDS: [(Objective, &[&str]); 7] = [
     (
         Objective::Research,
@@ -180,8 +180,8 @@ const WORDS: [(Objective, &[&str]); 7] = [
 ];
 
 impl Objective {
-    /// Returns what a learning is about: what its feedback names, else the name of its tool, else the first of its words that
-    /// names any.
+    /// Returns the kind of work of a learning: by the target of its feedback, else by its tool's name, else by the first of
+    /// its words that has a kind.
     pub fn of(learning: &Learning) -> Self {
         let key = learning.key.as_ref();
         if key.is_some_and(is_own) {
@@ -196,7 +196,7 @@ impl Objective {
         of_tool.chain(of_text).find_map(|word| named_by(&word)).unwrap_or(Self::General)
     }
 
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Research => "research",
@@ -218,7 +218,7 @@ fn named_by(word: &str) -> Option<Objective> {
     WORDS.iter().find(|(_, words)| is_named(words)).map(|(objective, _)| *objective)
 }
 
-/// Returns the words of a text, or of the name of a tool, in small letters.
+/// Returns the words of a text, or of a tool name, in lowercase.
 fn pieces(text: &str) -> Vec<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(fold).collect()

@@ -1,4 +1,4 @@
-//! Effects of an operation of the engine on notes.
+//! Engine operations applied to notes.
 
 use mnemal_core::{
     Basis, Category, Confidence, Deed, Event, EventId, Filed, Importance, Learning, LearningId, LearningKind,
@@ -11,23 +11,23 @@ use mnemal_text::fold as folded;
 use crate::fold::{Fold, asked_by_topic, new_row, note_id, producer};
 use crate::own_work;
 
-/// The probability that what was concluded by rule is meant so. Source: own choice; RB-63 begins at the same.
+/// Confidence of a conclusion by rule. Source: own choice, as for inferred preferences (RB-63).
 const CONCLUDED: f32 = 0.5;
 
-/// Where words are filed in which a model saw how the user wants things. Source: RB-04, RB-63.
+/// Category of quotes in which a model saw a preference. Source: RB-63, inferred preferences are kept apart.
 const PREFERENCES: &str = "user-preferences/inferred";
-/// What such words are tagged with. Source: RB-63.
+/// Tag of such quotes. Source: RB-63, inferred preferences are tagged.
 const INFERRED: &str = "inferred";
-/// Where what became of turns of a conversation is filed. Source: PB-11.
+/// Category of compressed turns. Source: PB-11, memories of kind `timeline`.
 const TIMELINE: &str = "timeline";
-/// How much it matters. Source: PB-22.
+/// Their importance. Source: PB-22, a summary counts less than a note.
 const OF_TIMELINE: f32 = 0.3;
-/// Bytes of the name of a conversation in a key. Source: own choice, so that the key stays within the limit of names.
+/// Most bytes of a session name in a key. Source: own choice, so that the key stays within the limit of names.
 const LONGEST_SESSION: usize = 128;
 
 impl Fold {
-    /// Applies an operation. One that names a note which is not there, or holds no more, does nothing at all: what it rested on
-    /// was taken back or forgotten.
+    /// Applies an operation. An operation on a missing or inactive note has no effect: what it rested on was undone or
+    /// forgotten.
     pub(crate) fn operate(&mut self, event: &Event, kept: &NewEvent, operation: &Operation) -> Result<()> {
         if self.rows.contains(note_id(event.id)) {
             return Ok(());
@@ -62,7 +62,7 @@ impl Fold {
         }
     }
 
-    /// Keeps what became of turns of a conversation as a note of its timeline.
+    /// Stores compressed turns as a timeline note of their session.
     fn keep_timeline(&mut self, event: &Event, kept: &NewEvent, turns: &[EventId]) -> Result<()> {
         if kept.content.trim().is_empty() || turns.is_empty() {
             return Ok(());
@@ -79,8 +79,8 @@ impl Fold {
         Ok(())
     }
 
-    /// Keeps the user's own words in which a model saw how he wants things as a note of no more standing than what is concluded:
-    /// a preference is what is read in his words by rule, or what he confirms.
+    /// Stores the quote in which a model saw a preference as a note with the standing of a conclusion: a preference needs a
+    /// rule's reading of the user's words, or the user's confirmation.
     fn keep_quote(&mut self, event: &Event, kept: &NewEvent, quote: Source) -> Result<()> {
         if kept.content.trim().is_empty() {
             return Ok(());
@@ -107,8 +107,8 @@ impl Fold {
         Ok(())
     }
 
-    /// Keeps what a model found worth remembering of a task as a note about the agent's own work: of no more standing than what is
-    /// concluded, and as probable as the task went well.
+    /// Stores a model's task evaluation as a note about the agent's own work, with the standing of a conclusion and a
+    /// confidence equal to the score of the task.
     fn keep_assessment(
         &mut self,
         event: &Event,
@@ -131,8 +131,8 @@ impl Fold {
         Ok(())
     }
 
-    /// Keeps what a text says in short as a note of no more standing than the text. It takes the place of what was said of parts of
-    /// the same text before.
+    /// Stores the digest of a text as a note with the level of the text. It replaces earlier digests of parts of the same
+    /// text.
     fn keep_digest(
         &mut self,
         event: &Event,
@@ -178,7 +178,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Returns the notes that these events made, if all of them hold.
+    /// Returns the notes created by these events, if all of them are active.
     fn holding(&self, events: &[EventId]) -> Option<Vec<Learning>> {
         let row = |event: &EventId| {
             self.rows.get(note_id(*event)).filter(|row| row.status == LearningStatus::Active)
@@ -209,7 +209,7 @@ impl Fold {
             ..filed_as(first.clone(), filed)
         };
         let into = row.id;
-        // The one stands before the others go.
+        // The new one is active before the others are retired.
         self.rows.put(row);
         for row in notes {
             self.rows.put(put_away(row, event.recorded_at, Some(into)));
@@ -217,7 +217,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Puts the first `away` of the notes away; the one behind them takes over what they have.
+    /// Archives the first `away` of the notes; the one after them inherits their sources.
     fn retire(&mut self, event: &Event, mut notes: Vec<Learning>, away: usize, into: Option<EventId>) {
         let stays = notes.split_off(away.min(notes.len())).pop();
         if stays.is_some() != into.is_some()
@@ -257,7 +257,7 @@ impl Fold {
         }
     }
 
-    /// Concludes; what is below the user makes no preference, whatever it is called.
+    /// Stores a conclusion; below level user it never becomes a preference, whatever its declared kind.
     fn infer(
         &mut self,
         event: &Event,
@@ -308,10 +308,10 @@ impl Fold {
     }
 }
 
-/// Returns the key of the note for turns of a conversation, `ctx_{session}_{id}`: the same for the same turns.
+/// Returns the key of the note for compressed turns, `ctx_{session}_{id}`: the same for the same turns.
 ///
 /// # Errors
-/// `Invalid` never for the name of a conversation.
+/// `Invalid`, which no session name causes.
 pub fn timeline_key(session: &SessionId, turns: &[EventId]) -> Result<NoteKey> {
     let session = session.as_str();
     let session = session.get(..session.floor_char_boundary(LONGEST_SESSION)).unwrap_or_default();
@@ -319,7 +319,7 @@ pub fn timeline_key(session: &SessionId, turns: &[EventId]) -> Result<NoteKey> {
     NoteKey::new(format!("ctx_{session}_{id:016x}"))
 }
 
-/// Whether two notes may become one: of one kind and one owner, and neither under a name that somebody gave it.
+/// Whether two notes may be merged: of one kind and one owner, and without a user-given key.
 fn are_alike(one: &Learning, other: &Learning) -> bool {
     one.kind == other.kind
         && one.user == other.user
@@ -346,7 +346,7 @@ fn united(tags: &[Tag], more: &[Tag]) -> Vec<Tag> {
     tags.iter().chain(new).cloned().collect()
 }
 
-/// Whether the user must be asked about what several notes become: a worker and its words clear nothing.
+/// Returns the strictest consent of merged notes: a worker and its text never relax it.
 fn strictest(notes: &[Learning], own: Leave) -> Leave {
     if notes.iter().any(|row| row.leave == Leave::Asked) { Leave::Asked } else { own }
 }
@@ -363,7 +363,7 @@ fn least_level(notes: &[Learning]) -> Option<Level> {
     notes.iter().map(|row| row.level).min()
 }
 
-/// Returns where the text stands, and what everything that it was made of rests on.
+/// Returns the sources of an operation's note: its own text, and the sources of everything it was made from.
 fn sources(event: &Event, kept: &NewEvent, notes: &[Learning]) -> Result<Vec<Source>> {
     let mut sources = vec![Source { event: event.id, span: Span::whole(&kept.content)? }];
     for source in notes.iter().flat_map(|row| &row.sources) {

@@ -1,4 +1,4 @@
-//! What a model found worth remembering of tasks that are over: notes about the agent's own work, which stand apart.
+//! Task evaluations: notes about the agent's own work, kept apart from other notes.
 
 use mnemal_core::{
     BEST_SCORE, Basis, Category, Confidence, EventId, Importance, Learning, LearningKind, NoteKey, Remember,
@@ -7,22 +7,22 @@ use mnemal_core::{
 
 use crate::fold::producer;
 
-/// Where they are filed.
+/// Their category.
 const OWN_WORK: &str = "own-work";
 
-/// Returns the name of what was learnt of a task with these events: the same for the same events.
+/// Returns the key of the evaluation of a task with these events: the same for the same events.
 ///
 /// # Errors
-/// `Invalid` never for a name that is made here.
+/// `Invalid`, which the generated name never causes.
 pub(crate) fn key(turns: &[EventId]) -> Result<NoteKey> {
     let id = derived_id("own work", &producer(), turns, 0) >> 64;
     NoteKey::new(format!("{OWN_WORK}/{id:016x}"))
 }
 
-/// Returns how it is kept.
+/// Returns the note's filing.
 ///
 /// # Errors
-/// `Invalid` never for a category that is written here.
+/// `Invalid`, which the constant category never causes.
 pub(crate) fn filed(key: NoteKey) -> Result<Remember> {
     Ok(Remember {
         key: Some(key),
@@ -34,12 +34,12 @@ pub(crate) fn filed(key: NoteKey) -> Result<Remember> {
     })
 }
 
-/// Returns how sure one is of it. Source: BA-32, score / 10.
+/// Returns the confidence. Source: BA-32, score / 10.
 pub(crate) fn confidence(score: u8) -> Confidence {
     Confidence::new(f32::from(score) / f32::from(BEST_SCORE))
 }
 
-/// Whether a row is one that the engine made.
+/// Whether a row is a task evaluation made by the engine.
 pub(crate) fn is_own_work(row: &Learning) -> bool {
     let key = row.key.as_ref().and_then(|key| key.as_str().strip_prefix(OWN_WORK));
     key.is_some_and(|rest| rest.starts_with('/'))
@@ -47,7 +47,7 @@ pub(crate) fn is_own_work(row: &Learning) -> bool {
         && row.basis == Basis::Inferred
 }
 
-/// Returns its line, which says what it is.
+/// Returns its labeled line.
 pub(crate) fn line(row: &Learning) -> String {
     let score = (row.confidence.get() * f32::from(BEST_SCORE)).round();
     format!("own judgement of a task, {score} of {BEST_SCORE}: {}", row.content)

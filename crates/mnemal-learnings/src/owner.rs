@@ -1,4 +1,4 @@
-//! Whose words are orders: those of the one whose memory it is, and in his own conversations those of whoever speaks there.
+//! Memory owner: the speaker whose wishes count as instructions.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -11,10 +11,10 @@ use mnemal_core::{
 use mnemal_extract::speaker_voice;
 use mnemal_text::fold;
 
-/// Newest turns in which another speaker is looked for. Source: own choice; who shares a memory speaks now and then.
+/// Newest turns in which another speaker is looked for. Source: own choice; users of a shared memory alternate.
 const TURNS: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
 
-/// The one whose memory it is: by which names he speaks.
+/// The owner of the memory, with the names under which the owner speaks.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
     names: BTreeSet<String>,
@@ -22,21 +22,21 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Knows the names under which he speaks, beside none at all and labels as `user`.
+    /// Sets the owner's names, in addition to no name and labels such as `user`.
     pub fn new<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Self {
         Self { names: names.into_iter().map(|name| fold(name.as_ref())).collect(), events: None }
     }
 
-    /// Looks into this log for who speaks in a conversation, and whether anybody else ever spoke.
+    /// Uses this log to find the speaker of a session, and whether there were other speakers.
     #[must_use]
     pub fn with_events(self, events: Arc<dyn EventStore>) -> Self {
         Self { events: Some(events), ..self }
     }
 
-    /// Returns whose wishes are orders for a request.
+    /// Returns whose wishes are instructions for a request.
     ///
-    /// In a conversation in which somebody else spoke last they are his. Where nobody said who the owner is and one person alone
-    /// ever spoke, always by name, it is that one.
+    /// In a session where another person spoke last they are that person's. If no owner is configured and only one person
+    /// ever spoke, always by name, that person is the owner.
     pub(crate) async fn own(&self, request: &ContextRequest, rows: &[Arc<Learning>]) -> Own {
         let wishes = rows.iter().filter(|row| is_wish(row));
         let voices: BTreeSet<Option<String>> = wishes.map(|row| voice(row.speaker.as_ref())).collect();
@@ -58,13 +58,13 @@ impl Owner {
         }
     }
 
-    /// Whether nobody else spoke lately.
+    /// Whether nobody else spoke recently.
     async fn is_alone(&self, sole: Option<&str>) -> bool {
         let turns = self.latest(Within::All, TURNS).await;
         self.events.is_none() || turns.iter().all(|turn| voice_of(turn).as_deref() == sole)
     }
 
-    /// Returns the newest turns of people, as far as the log answers.
+    /// Returns the newest user turns, as far as the log answers.
     async fn latest(&self, session: Within<SessionId>, most: NonZeroUsize) -> Vec<Event> {
         let Some(events) = &self.events else { return Vec::new() };
         let filter = EventFilter { session, roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
@@ -74,22 +74,22 @@ impl Owner {
     }
 }
 
-/// Whose wishes are orders.
+/// The people whose wishes are instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Own {
-    /// All: nobody speaks by name.
+    /// Everybody: no speaker has a name.
     All,
-    /// Those of these voices; `None` for the one who speaks without a name.
+    /// These speakers; `None` for the unnamed one.
     Of(BTreeSet<Option<String>>),
 }
 
 impl Own {
-    /// Whether a learning may stand as an order; what is no wish of anybody may.
+    /// Whether a learning may count as an instruction; one that is no wish always may.
     pub(crate) fn may_order(&self, row: &Learning) -> bool {
         !is_wish(row) || self.holds(voice(row.speaker.as_ref()).as_deref())
     }
 
-    /// Whether a voice is one of these.
+    /// Whether a speaker is among these.
     pub(crate) fn holds(&self, voice: Option<&str>) -> bool {
         match self {
             Self::All => true,
@@ -98,12 +98,12 @@ impl Own {
     }
 }
 
-/// Whether a learning says how somebody wants things, in his own words.
+/// Whether a learning is a wish in a person's own words.
 fn is_wish(row: &Learning) -> bool {
     row.level == Level::User && matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern)
 }
 
-/// Returns the folded name of who speaks; `None` where it is the user by his label, or nobody says.
+/// Returns the folded speaker name; `None` for a label that means the user, or without a speaker.
 pub(crate) fn voice(speaker: Option<&Speaker>) -> Option<String> {
     speaker_voice(speaker.map(Speaker::as_str))
 }

@@ -1,4 +1,4 @@
-//! Offers what a user said of how he wants things for a request about the same, chosen by topic.
+//! Preference context source: preferences selected for a request by topic.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -22,49 +22,50 @@ use crate::same::Same;
 use crate::source::{best, is_filed, lines_of, remark, said_at};
 use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
 
-/// How many preferences a request is offered.
+/// Number of preferences offered.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
-    /// So many, however many there are.
+    /// At least this many.
     fewest: usize,
-    /// Of so many that there are, one more.
+    /// One more for each of this many preferences.
     one_of: usize,
-    /// Of the lines of them that a budget holds, one in so many; never fewer than `fewest` for that.
+    /// One in this many of the lines that fit the budget; never fewer than `fewest` because of it.
     one_in: usize,
 }
 
-/// Where a request asks for advice or work. Source: ADR 56.
+/// For a request for advice or work. Source: ADR 56.
 const FOR_HELP: Offer = Offer { fewest: 60, one_of: 5, one_in: 1 };
-/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 56; the share of a budget is
+/// For any other request: a question about the past needs room for its answer. Source: ADR 56; the share of a budget is
 /// measured with `bench life` (ADR 178).
 const ELSE: Offer = Offer { fewest: 3, one_of: 3, one_in: 6 };
-/// Tokens of a line of them: more than a budget holds of such lines are not offered to any request, but for twice as many to one that
-/// leaves out what it was shown before. Source: a line has 29 on average (ADR 56), and they may take .8 of what is left for the
-/// question, so that of 125 for a budget of 4,000 at most 110 stand.
+/// Tokens of a line: no more lines are offered than fit the budget, or twice as many for a request that omits records
+/// already shown. Source: a line has 29 on average (ADR 56), and they may take .8 of the tokens left for the question, so
+/// that of 125 for a budget of 4,000 at most 110 fit.
 const LINE_TOKENS: u32 = 32;
-/// What the words of another person than the user count beside his own, 0 to 1. Source: own choice; his own stand before them,
-/// and theirs where there is room.
+/// Weight of another person's words relative to the user's, 0 to 1. Source: own choice; the user's come first, and the
+/// others where there is room.
 const OF_OTHERS: f32 = 0.5;
 
-/// Most notes of an agent about the user. Source: own choice; with level, day and id they take an eighth of a budget of 4,000 tokens.
+/// Most agent notes about the user. Source: own choice; with level, day and id they take an eighth of a budget of 4,000
+/// tokens.
 const NOTED: usize = 12;
-/// Where notes about the user are filed. Source: RB-04, the conventional categories.
+/// Category of notes about the user. Source: RB-04, the conventional categories.
 const OF_USER: &str = "user-preferences";
 
-/// Offers preferences, and notes about the user, to a request by what they are about, nearest first, the newest first among equals.
+/// Offers preferences, and notes about the user, for a request by topic, nearest first, the newest first among equals.
 ///
-/// A preference that answers rarely shares a word with its question ("which trains?" and "I cannot climb stairs"), so it is not
-/// left to a search: words in common are weighed by their rarity among the preferences, and vectors are compared without what all
-/// preferences, and all requests, have in common. They are offered for recall and not for the preferences, because those stand
-/// where nothing depends on the question.
+/// A relevant preference rarely shares a word with its question ("which trains?" and "I cannot climb stairs"), so it is not
+/// left to a search: common words are weighted by their rarity among the preferences, and vectors are compared after
+/// removal of the mean of all preferences and of typical requests. They are offered for section recall and not for
+/// preferences, because that block must not depend on the question.
 ///
-/// A request for advice or work is offered more of them than one for something that was said. What another person said of himself
-/// counts half, unless the request names him or nobody speaks without a name.
+/// A request for advice or work gets more of them than a question about the past. Another person's preference counts half,
+/// unless the request names that person or every speaker has a name.
 ///
-/// A note about the user is one that is filed below `user-preferences`, or that [`concerns_user`](mnemal_extract::concerns_user).
-/// In the user's own words it is a preference like any other; what an agent noted counts half, is offered in twelve lines at most,
-/// and says that it is the agent's. Evidence of others is none of them. What a text is about is kept in memory, for as long as it
-/// holds.
+/// A note about the user is one filed below `user-preferences`, or for which
+/// [`concerns_user`](mnemal_extract::concerns_user) is true. In the user's own words it is treated as a preference; an
+/// agent's note counts half, is limited to twelve lines, and is labeled as the agent's. External notes are excluded. Topics
+/// are cached in memory while their learning exists.
 #[derive(Clone)]
 pub struct PreferenceSource {
     store: Arc<dyn LearningStore>,
@@ -80,16 +81,16 @@ struct Known {
     shelf: Option<Arc<Shelf>>,
 }
 
-/// The preferences among some rows, with all that no question changes.
+/// The preferences among some rows, with everything that does not depend on the question.
 struct Shelf {
     of: Same<Learning>,
-    /// The places of the preferences among them, the newest first.
+    /// The indexes of the preferences, newest first.
     places: Vec<usize>,
-    /// What they are about, in the same order.
+    /// Their topics, in the same order.
     topics: Topics,
-    /// Who said them.
+    /// Their speakers.
     voices: Voices,
-    /// Whether an agent noted it, in the same order.
+    /// Whether each is an agent's note, in the same order.
     noted: Vec<bool>,
 }
 
@@ -103,13 +104,13 @@ impl Shelf {
 }
 
 impl PreferenceSource {
-    /// Chooses among these rows by words, and by vectors where there is an embedder, which is asked about at most `at_once`
-    /// texts for one request; the others wait for the next one.
+    /// Selects among these rows by words, and by vectors with an embedder, which gets at most `at_once` texts per request;
+    /// the others wait for the next one.
     pub fn new(store: Arc<dyn LearningStore>, embedder: Slot<dyn Embedder>, at_once: usize) -> Self {
         Self { store, embedder, at_once, known: Arc::default() }
     }
 
-    /// Returns the preferences among these rows, and the direction that all requests have; and why there are no vectors.
+    /// Returns the preferences among these rows, the mean direction of requests, and the reason if vectors are missing.
     async fn shelf(&self, rows: &[Arc<Learning>]) -> (Arc<Shelf>, Option<Arc<[f32]>>, Option<GapCause>) {
         {
             let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +131,7 @@ impl PreferenceSource {
         };
         let topics: Vec<Arc<Topic>> = all.iter().map(topic).collect();
         let made = Arc::new(Shelf::new(rows, places, &topics));
-        // Those that wait for a vector get it from one of the next requests.
+        // Preferences without a vector get it during one of the next requests.
         if known.len() == all.len() {
             let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             kept.shelf = Some(Arc::clone(&made));
@@ -138,7 +139,7 @@ impl PreferenceSource {
         (made, requests, cause)
     }
 
-    /// Returns what each preference is about as far as it is known, and the direction that all requests have.
+    /// Returns the topics known so far, and the mean direction of requests.
     async fn topics(&self, all: &[&Arc<Learning>]) -> Result<(ByLearning, Option<Arc<[f32]>>), GapCause> {
         let (mut known, requests) = {
             let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,7 +172,7 @@ impl PreferenceSource {
         answer.map(|()| (known, direction))
     }
 
-    /// Returns what the request is about, with its own vector if it is of the same model.
+    /// Returns the topic of the request, with its own vector if it is of the same model.
     async fn asked(&self, query: &str, request: &ContextRequest) -> Result<Topic, GapCause> {
         let Ok(embedder) = self.embedder.part() else { return Ok(Topic::of(query, None)) };
         let given = request.query_vector.as_ref().filter(|(model, _)| model == embedder.model());
@@ -183,11 +184,11 @@ impl PreferenceSource {
     }
 }
 
-/// What learnings are about.
+/// Topics by learning.
 type ByLearning = HashMap<LearningId, Arc<Topic>>;
 
 impl Known {
-    /// Keeps what still holds; of several users at once the last one stays, which costs time and nothing else.
+    /// Keeps the topics of existing learnings; with several users the last one's are kept, which costs only time.
     fn keep(&mut self, known: &ByLearning, requests: Option<Arc<[f32]>>) {
         self.topics.clone_from(known);
         self.requests = requests;
@@ -205,7 +206,7 @@ impl fmt::Debug for PreferenceSource {
     }
 }
 
-/// Returns the vectors of texts; the first time those of the requests too.
+/// Returns the vectors of texts; the first time those of the typical requests too.
 async fn vectors(
     embedder: &dyn Embedder,
     texts: &[&str],
@@ -238,15 +239,15 @@ impl ContextSource for PreferenceSource {
     }
 }
 
-/// Returns the question for which preferences are chosen, if there is one.
+/// Returns the question for which preferences are selected, if there is one.
 fn question_of(request: &ContextRequest) -> Option<&str> {
     let is_wanted = request.sections.only().is_none_or(|wanted| wanted.contains(&Section::Recall));
-    // A host that wants few lines asks on every prompt; there silence is the usual answer.
+    // A host that wants few lines sends a request on every prompt; there silence is the usual answer.
     request.query.as_deref().filter(|_| is_wanted && request.lines.is_none())
 }
 
 impl Offer {
-    /// Returns how many of so many preferences may stand in the context that is asked for.
+    /// Returns how many of this many preferences may be in the requested context.
     fn most(self, preferences: usize, request: &ContextRequest) -> usize {
         let line = if request.injected == Injected::Skip { LINE_TOKENS / 2 } else { LINE_TOKENS };
         let lines = lines_of(request.budget, line);
@@ -256,7 +257,7 @@ impl Offer {
 }
 
 impl PreferenceSource {
-    /// Offers those of some learnings that are preferences and may concern the question.
+    /// Offers the preferences among some learnings that may concern the question.
     pub(crate) async fn chosen(
         &self,
         request: &ContextRequest,
@@ -304,7 +305,7 @@ impl PreferenceSource {
     }
 }
 
-/// Returns the rows that hold in a conversation: all but those that were said for another one alone.
+/// Returns the rows valid in a session: all except those limited to another session.
 pub(crate) fn in_conversation<'r>(
     rows: &'r [Arc<Learning>],
     session: &SessionId,
@@ -316,12 +317,12 @@ pub(crate) fn in_conversation<'r>(
     Cow::Owned(rows.iter().filter(|row| holds(row)).cloned().collect())
 }
 
-/// Whether it is a preference in the user's own words, or a note about him.
+/// Whether it is a preference in the user's own words, or a note about the user.
 fn is_offered(row: &Learning) -> bool {
     row.kind == LearningKind::Preference && row.level == Level::User || is_about_user(row)
 }
 
-/// Returns whether somebody who may speak for himself noted something about the user: by its category, or by its first words.
+/// Returns whether it is a trusted note about the user: by its category, or by its first words.
 #[must_use]
 pub fn is_about_user(row: &Learning) -> bool {
     row.kind == LearningKind::Note
@@ -329,22 +330,22 @@ pub fn is_about_user(row: &Learning) -> bool {
         && (is_filed(row, OF_USER) || concerns_user(&row.content))
 }
 
-/// A preference that may be offered.
+/// A candidate preference.
 #[derive(Clone, Copy, Debug)]
 struct Rated {
     score: Score,
-    /// Its place among all of them, the newest first.
+    /// Its index among all of them, newest first.
     place: usize,
     near: Near,
     voice: f32,
 }
 
-/// Who said the preferences.
+/// The speakers of the preferences.
 #[derive(Debug)]
 struct Voices {
-    /// The folded names, each once; `None` for the one whose memory it is.
+    /// The folded names, each once; `None` for the owner.
     names: Vec<Option<String>>,
-    /// By preference the place of its name.
+    /// By preference the index of its name.
     of: Vec<usize>,
 }
 
@@ -362,8 +363,8 @@ impl Voices {
         Self { names, of }
     }
 
-    /// Returns what each preference counts: in full the user's own and those of whom the request names, and all where everybody has
-    /// a name, so that nobody is another.
+    /// Returns the weight of each preference: full for the owner's and for people named in the request, and for all if
+    /// every speaker has a name, because then nobody counts as another person.
     fn weights(&self, query: &str, own: &Own) -> impl Iterator<Item = f32> {
         let words = fold(query);
         let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
@@ -379,7 +380,7 @@ impl Voices {
     }
 }
 
-/// What the score of a preference is made of; the first is missing where one of the two has no vector.
+/// The score parts of a preference; the vector part is missing if one of the two has no vector.
 type Parts = [Option<ScorePart>; 2];
 
 fn parts(near: Near, voice: f32) -> Parts {

@@ -1,4 +1,4 @@
-//! How the user wants things, on one page: sentences under headings.
+//! Preference profile: one page of sentences under headings.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use mnemal_core::{Learning, LearningKind};
 
 use crate::read::{LEARNED, is_own};
 
-/// Most learnings that the page is made from. Source: BA-34.
+/// Most learnings that the page is made from. Source: BA-34, at most 50.
 const READ: usize = 50;
 /// Most sentences on the page. Source: BA-34, 8 to 15 bullets.
 const SHOWN: usize = 15;
-/// Sides of an answer that say how it is put, by the names of the extractor. Source: BA-34, communication preferences.
+/// Aspects of an answer that concern its style, by the extractor's names. Source: BA-34, communication preferences.
 const COMMUNICATION: [&str; 8] =
     ["length", "format", "tone", "language", "detail", "emoji", "greeting", "citation"];
-/// What feedback is about that names no work. Source: that of what is read in messages.
+/// Default target of feedback without one, as in message extraction.
 const ANY_ANSWER: &str = "answer";
 
-/// What a sentence of the page is about, in the order of the page.
+/// The heading of a sentence, in page order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProfileHeading {
     /// The user's own life: tastes, needs, habits.
     Owner,
-    /// What the agent must and must not do.
+    /// Rules for the agent.
     Agent,
-    /// How answers are put.
+    /// Style of answers.
     Communication,
-    /// How work is done, and with which tools.
+    /// Ways of working, and tools.
     Work,
 }
 
 impl ProfileHeading {
-    /// Returns the heading as it stands on the page.
+    /// Returns the heading's text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "Owner profile",
@@ -40,7 +40,7 @@ impl ProfileHeading {
         }
     }
 
-    /// Returns under which heading a learning stands; `None` for one that is no preference.
+    /// Returns the heading of a learning; `None` for one that is no preference.
     pub fn of(learning: &Learning) -> Option<Self> {
         match learning.kind {
             LearningKind::AntiPattern => return Some(Self::Agent),
@@ -53,7 +53,7 @@ impl ProfileHeading {
         if is_own(key) {
             return Some(Self::Owner);
         }
-        // Behind their beginning keys name what feedback is about, then which side of it.
+        // After their prefix, keys contain the target of feedback, then its aspect.
         let mut path = key.as_str().split('/').skip(1);
         let (about, side) = (path.next().unwrap_or_default(), path.next().unwrap_or_default());
         if COMMUNICATION.contains(&side) {
@@ -63,8 +63,8 @@ impl ProfileHeading {
     }
 }
 
-/// Returns how the user wants things: of the first 50 preferences and anti-patterns up to 15, as many of each heading as of the
-/// others while there are some, by heading and then in the given order, which is that of confidence × weight.
+/// Returns the profile: of the first 50 preferences and anti-patterns up to 15, evenly from all headings as far as they
+/// have some, by heading and then in the given order, which is that of confidence × weight.
 pub fn profile(best_first: &[Learning]) -> Vec<(ProfileHeading, &Learning)> {
     let mut of_heading = BTreeMap::<ProfileHeading, usize>::new();
     let headed = |(place, row)| {

@@ -1,4 +1,4 @@
-//! Steps the fold along the log and commits its rows with the cursor.
+//! Learnings projector: runs the fold along the log and commits its rows with the cursor.
 
 mod refold;
 
@@ -21,30 +21,31 @@ use crate::settle::Inference;
 use crate::task;
 use crate::verdict;
 
-/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 108.
+/// Approximate limit of rows per transaction, sources included, which keeps it short. Source: ADR 108.
 const ROWS: usize = 12;
-/// Events that the first transaction takes. Source: own choice; of chat one turn in four says how somebody wants things.
+/// Events of the first transaction. Source: own choice; in chat one turn in four states a preference.
 const FIRST_PACE: usize = 16;
-/// Why there are dead letters; what a panic says may be content, so it is not kept.
+/// Reason of a dead letter; a panic message may hold user content, so it is not stored.
 const BROKEN: &str = "the fold panicked";
 
-/// Folds decisions into notes, what the user says of how he wants things into preferences, results of tools into tallies, and
-/// what the host observed of tasks into notes that hold while a task is open.
+/// Folds decisions into notes, the user's stated preferences into learnings, tool results into tallies, and the host's task
+/// observations into notes that are active while a task is open.
 ///
-/// A step costs its events and the rows that they touch. A step that sees a forget, or the undo of a decision or an operation, reads all decisions
-/// and results of tools up to its end, where tasks were observed all documents and observations too, and the messages within 64 positions behind what was forgotten, so that the rows are
-/// what the log would give without it: an older version holds again, a row without a living source is gone.
+/// A step costs its events and the rows that they affect. A step with a forget, or the undo of a decision or an operation,
+/// reads all decisions and tool results up to its end, with observed tasks also all documents and observations, and the
+/// messages within 64 positions after the forgotten ones, so that the rows equal those of a log without them: an older
+/// version is active again, and a row without a live source is removed.
 #[derive(Debug)]
 pub struct LearningProjector {
     events: Arc<dyn EventStore>,
     store: Arc<dyn LearningStore>,
-    /// The fold of the last step, as long as nobody else has moved the cursor.
+    /// The fold of the last step, valid while no other process has moved the cursor.
     known: Mutex<Option<(Cursor, Fold)>>,
-    /// Events that the next transaction takes.
+    /// Events of the next transaction.
     pace: AtomicUsize,
-    /// Whether anything is learnt beside the notes that somebody stored.
+    /// Whether learnings are derived, in addition to stored notes.
     learns: bool,
-    /// Whether what nobody said outright may hold.
+    /// Whether inferred preferences can be active.
     inference: Inference,
 }
 
@@ -61,15 +62,15 @@ impl LearningProjector {
         }
     }
 
-    /// Folds the notes that somebody stored and what was decided about them, and learns nothing from messages and results of
-    /// tools. What was learnt before stays until the rows are made anew.
+    /// Folds only stored notes and decisions about them; nothing is learned from messages and tool results. Existing
+    /// learnings stay until the rows are rebuilt.
     #[must_use]
     pub fn of_notes_alone(self) -> Self {
         Self { learns: false, ..self }
     }
 
-    /// Says whether a preference that nobody said outright holds. What held before holds until something is said of the same, or the
-    /// rows are made anew.
+    /// Sets whether an inferred preference can be active. Active ones stay until the same topic comes up again, or the rows
+    /// are rebuilt.
     #[must_use]
     pub fn with_inference(self, inference: Inference) -> Self {
         Self { inference, ..self }
@@ -81,7 +82,7 @@ impl LearningProjector {
         fold
     }
 
-    /// Whether something is learnt from an event, and that is switched off.
+    /// Whether an event could be learned from, but learning is off.
     fn leaves_out(&self, event: &Event) -> bool {
         !self.learns && (read::is_read(event) || is_result(event))
     }
@@ -90,7 +91,7 @@ impl LearningProjector {
         std::mem::replace(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner), known)
     }
 
-    /// Sets how many events the next transaction takes by what this one wrote, at most twice as many.
+    /// Sets the size of the next transaction by the rows of this one, at most doubling it.
     fn walk_on(&self, events: u64, delta: &LearningDelta) {
         let sources: usize = delta.put.iter().map(|row| row.sources.len()).sum();
         let rows = delta.put.len() + delta.remove.len() + sources;
@@ -112,7 +113,7 @@ impl LearningProjector {
         }
     }
 
-    /// Takes over the notes without a key that operations and decisions of a page are about.
+    /// Loads the notes without a key that a page's operations and decisions concern.
     async fn look_at_named(&self, rows: &mut Rows, batch: &[Event]) -> Result<()> {
         let operations = batch.iter().filter_map(operation).flat_map(|one| one.deed.names());
         let decisions = batch.iter().filter_map(decision).flat_map(verdict::concerned);
@@ -124,7 +125,7 @@ impl LearningProjector {
         Ok(())
     }
 
-    /// Returns the events just before a position, oldest first.
+    /// Returns the events right before a position, oldest first.
     async fn before(&self, cursor: Cursor) -> Result<Vec<Event>> {
         let Some(limit) = NonZeroUsize::new(BEFORE) else { return Ok(Vec::new()) };
         let after = cursor.count().saturating_sub(BEFORE as u64);
@@ -134,7 +135,7 @@ impl LearningProjector {
         Ok(events)
     }
 
-    /// Folds a page; the fold is returned with what changed, unless nothing did.
+    /// Folds a page; returns the fold with the changes, if there are any.
     async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<Folded> {
         if batch.iter().any(takes_back) {
             return self.refold(batch, end).await;
@@ -162,7 +163,7 @@ impl LearningProjector {
     }
 }
 
-/// What a page came to.
+/// The result of a page.
 #[derive(Debug, Default)]
 struct Folded {
     fold: Option<Fold>,
@@ -206,7 +207,7 @@ impl Projector for LearningProjector {
     }
 }
 
-/// Folds one event; what cannot be folded is a dead letter.
+/// Folds one event; a failure is a dead letter.
 fn taken_in(fold: &mut Fold, event: &Event, before: &[&Event]) -> Option<DeadLetter> {
     let letter = |why: &str| DeadLetter { event: event.id, why: why.to_owned() };
     match catch_unwind(AssertUnwindSafe(|| fold.apply(event, before))) {
@@ -216,7 +217,7 @@ fn taken_in(fold: &mut Fold, event: &Event, before: &[&Event]) -> Option<DeadLet
     }
 }
 
-/// Returns the living events just before a place, without those that one of them forgets.
+/// Returns the live events before an index, without those that one of them forgets.
 fn scene<'a>(stretch: &[&'a Event], place: usize) -> Vec<&'a Event> {
     let before = stretch.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
     let gone: BTreeSet<EventId> =
@@ -224,7 +225,7 @@ fn scene<'a>(stretch: &[&'a Event], place: usize) -> Vec<&'a Event> {
     before.iter().copied().filter(|event| event.kept().is_some() && !gone.contains(&event.id)).collect()
 }
 
-/// Whether an event may change a row.
+/// Whether an event can change a row.
 fn is_folded(event: &Event) -> bool {
     let is_folded = |kind: &EventKind| {
         matches!(
@@ -238,12 +239,12 @@ fn is_folded(event: &Event) -> bool {
     event.kept().is_some_and(|kept| is_folded(&kept.kind) || task::is_step(kept))
 }
 
-/// Whether an event is what a tool answered.
+/// Whether an event is a tool result.
 fn is_result(event: &Event) -> bool {
     event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::ToolResult { .. }))
 }
 
-/// Returns the operation of a living event.
+/// Returns the operation of a live event.
 fn operation(event: &Event) -> Option<&Operation> {
     match &event.kept()?.kind {
         EventKind::Operation(operation) => Some(operation),
@@ -251,7 +252,7 @@ fn operation(event: &Event) -> Option<&Operation> {
     }
 }
 
-/// Whether an event takes others back.
+/// Whether an event undoes others.
 fn takes_back(event: &Event) -> bool {
     matches!(decision(event), Some(Decision::Forget(_) | Decision::Undo { .. }))
 }

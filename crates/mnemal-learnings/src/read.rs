@@ -1,4 +1,4 @@
-//! Wishes of the user in one message: a row for each, as yet without standing.
+//! Preference extraction from one message: one row each, without a status yet.
 
 mod about;
 mod cache;
@@ -26,36 +26,37 @@ pub(crate) use self::holding::is_of_conversation;
 use self::pattern::pattern;
 pub(crate) use self::pattern::{orders, stored_pattern};
 
-/// Who makes what is learnt from messages, for the rows and their ids.
+/// Producer of learnings from messages, for rows and ids.
 const PRODUCER: &str = "learnings/told";
-/// Counts up with every change of what is read in the same messages.
+/// Incremented with every change of the extraction from the same messages.
 const VERSION: u32 = 8;
-/// Positions of the log before a message in which the message that it answers is looked for.
+/// Log positions before a message that are searched for the message it answers.
 ///
-/// Source: own default; a turn with many calls of tools is shorter, and a forget concerns no more messages than these.
+/// Source: own default; a turn with many tool calls is shorter, and a forget affects no more messages than these.
 pub(crate) const BEFORE: usize = 64;
-/// Longest part of a message that is read, in bytes. Source: own default; what is longer is pasted.
+/// Longest part of a message that is read, in bytes. Source: own default; longer text is pasted.
 const LONGEST: usize = 16 * 1024;
 /// Longest text of a learning, in bytes. Source: own default; a longer sentence is no rule.
 const LONGEST_TEXT: usize = 500;
-/// What is told weighs as much as is needed to learn. Source: RB-62.
+/// Weight of an explicit statement, enough by itself. Source: RB-62, an explicit preference is enough.
 const TOLD: f32 = 3.0;
 
-/// Returns the producer of what is learnt from messages.
+/// Returns the producer of learnings from messages.
 pub(crate) fn producer() -> Producer {
     Producer { id: PRODUCER.to_owned(), version: VERSION }
 }
 
-/// Whether an event is read at all: the user's own words.
+/// Whether an event is read: the user's own words.
 pub(crate) fn is_read(event: &Event) -> bool {
     let is_message = event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::UserMessage));
     is_message && event.level == Level::User && event.quarantined.is_none()
 }
 
-/// Reads a message; `before` are the events of the log just before it, oldest first, of any session. What the cache holds of
-/// these is not read again.
+/// Extracts from a message; `before` are the preceding events of the log, oldest first, of any session. Cached feedback of
+/// these is not extracted again.
 ///
 /// # Errors
+/// `Invalid`, which the generated names never cause.
 /// `Invalid` never for names that are made here.
 pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) -> Result<Vec<Learning>> {
     let Some(kept) = event.kept().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
@@ -68,7 +69,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let said = joined(about_work(event, &words, &scene, cache), &words);
     for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
-        // One sentence that orders and corrects says one thing, and the order says it outright.
+        // One sentence that is both a directive and a correction counts once, as an explicit directive.
         match found.iter_mut().find(|other| says_the_same(other, &row)) {
             Some(other) if other.basis < row.basis => *other = row,
             Some(_) => {}
@@ -84,7 +85,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
         if ended::leaves_no_note(&endings, note.span, note.kind) {
             continue;
         }
-        // What he says outright of himself needs no second occasion, whatever else the sentence may hint at.
+        // An explicit self-statement needs no second occasion, whatever else the sentence hints at.
         found.retain(|row| !says_it(row));
         found.extend(of_note(event, kept, note)?);
     }
@@ -100,8 +101,8 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     Ok(found)
 }
 
-/// Returns the feedback of a message, where an order not to do something and the sentence behind it, which says what to do instead,
-/// are one: "Don't deploy on Fridays. Deploy on Mondays instead."
+/// Returns the feedback of a message; a prohibition and the next sentence with its alternative are joined: "Don't deploy on
+/// Fridays. Deploy on Mondays instead."
 fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
     if said.len() < 2 {
         return said;
@@ -111,7 +112,7 @@ fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
     let mut joined: Vec<Feedback> = Vec::new();
     let mut taken_in = None;
     for next in said {
-        // Of a sentence that is a part of another one nothing stands by itself.
+        // A sentence that became part of another one yields nothing by itself.
         if taken_in.is_some() && taken_in == place(next.span) {
             continue;
         }
@@ -138,13 +139,13 @@ fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
     joined
 }
 
-/// Whether two rows are one anti-pattern of one sentence.
+/// Whether two rows are the same anti-pattern of one sentence.
 fn says_the_same(one: &Learning, other: &Learning) -> bool {
     let is_pattern = |row: &Learning| row.kind == LearningKind::AntiPattern;
     is_pattern(one) && is_pattern(other) && one.key == other.key && one.sources == other.sources
 }
 
-/// Returns the feedback of a message with what the session said before.
+/// Returns the feedback of a message in the context of its session.
 fn about_work(
     event: &Event,
     words: &OwnWords<'_>,
@@ -176,13 +177,13 @@ fn turn<'a>(user: &'a OwnWords<'a>, assistant: Option<&'a str>) -> Turn<'a> {
     Turn { user, assistant, earlier: &[] }
 }
 
-/// Returns what the assistant said last, unless the user has said something since.
+/// Returns the assistant's last message, unless the user spoke since.
 fn answered<'a>(scene: &[&'a Event]) -> Option<&'a Event> {
     let turn = scene.iter().rev().find(|event| matches!(event.role, Role::User | Role::Assistant))?;
     (turn.role == Role::Assistant && turn.kept().is_some()).then_some(*turn)
 }
 
-/// Returns the words of a message, as far as they are read.
+/// Returns the text of a message, up to the read limit.
 fn text(event: &Event) -> Option<&str> {
     event.kept().map(|kept| shortened(&kept.content))
 }
@@ -203,14 +204,14 @@ fn of_feedback(
     let names_work = said.target != about::WHOLE_ANSWER || pattern.is_some();
     let weight = match said.irritation {
         _ if is_told => TOLD,
-        // Anger at everything is no rule.
+        // Anger without a target is no rule.
         Irritation::Very if !names_work => Irritation::Mild.weight(),
         level => level.weight(),
     };
     let Some(mut row) = row(event, kept, sentence, &about)? else { return Ok(None) };
     let is_pattern = pattern.is_some();
     if let Some(source) = row.sources.first_mut().filter(|source| source.span.end < said.span.end) {
-        // Its second sentence says what to do instead.
+        // Its second sentence states the alternative.
         source.span.end = said.span.end;
     }
     if let Some(pattern) = pattern {
@@ -250,7 +251,7 @@ fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learnin
     Ok(Some(row))
 }
 
-/// Returns a told preference of a sentence; `None` when the sentence is memory that comes back, or is none.
+/// Returns an explicit preference of a sentence; `None` if the sentence is an echo of memory, or states none.
 fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Option<Learning>> {
     let text = span.of(&kept.content).unwrap_or_default().trim();
     if text.is_empty() || text.len() > LONGEST_TEXT || event.echo.iter().any(|echo| meets(*echo, span)) {
@@ -317,15 +318,16 @@ fn sentence(text: &str, span: Span) -> Option<Span> {
     span_of(&found)
 }
 
-/// Whether feedback says how things shall be, and not only that one answer is right or wrong: it names work or a side of it.
+/// Whether feedback states a lasting rule, and not only that one answer is right or wrong: it names work or an aspect of
+/// it.
 fn is_lasting(said: &Feedback) -> bool {
     let names_side = said.aspect != Aspect::Other;
     let names_work = said.target != about::WHOLE_ANSWER;
-    // "That's wrong, they come every Tuesday" names a time, and says nothing of when to do what.
+    // "That's wrong, they come every Tuesday" names a time, but no schedule for work.
     let is_of_matter = said.aspect == Aspect::Timing && !names_work;
     match said.act {
         FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
-        // Praise of a side that an answer has once supports what is known of it; other praise names nothing.
+        // Praise of a single-valued aspect supports the known preference; other praise has no target.
         FeedbackAct::Praise => about::SINGLE.contains(&said.aspect),
         FeedbackAct::Reject | FeedbackAct::Repair => {
             (names_side && !is_of_matter) || (said.alternative.is_some() && names_work)

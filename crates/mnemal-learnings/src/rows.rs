@@ -1,4 +1,4 @@
-//! Rows under construction, by id and by key, and what changed since they were taken over.
+//! Rows under construction, by id and by key, with their changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,34 +7,34 @@ use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 use crate::ending::Ending;
 use crate::settle::Inference;
 
-/// The rows of a space that the next event may touch: those with a key, and others while they are looked at.
+/// The rows of a space that the next event may affect: those with a key, and others while they are loaded.
 ///
-/// A note without a key is touched again by an operation that names it, or where something is taken back; both read it from the
-/// store. So what is held in memory does not grow with notes that are only kept.
+/// A note without a key changes only by an operation that names it, or by an undo; both load it from the store. So memory
+/// does not grow with notes that are only stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     by_id: BTreeMap<LearningId, Learning>,
     by_key: BTreeMap<NoteKey, BTreeSet<LearningId>>,
-    /// What those among them end that end something.
+    /// The endings among them.
     endings: BTreeMap<LearningId, Ending>,
-    /// What the rows that were touched had been.
+    /// The previous state of changed rows.
     before: BTreeMap<LearningId, Option<Learning>>,
-    /// Whether what nobody said outright may hold.
+    /// Whether inferred preferences can be active.
     inference: Inference,
 }
 
 impl Rows {
-    /// Whether what nobody said outright may hold.
+    /// Returns whether inferred preferences can be active.
     pub(crate) fn inference(&self) -> Inference {
         self.inference
     }
 
-    /// Says whether what nobody said outright may hold.
+    /// Sets whether inferred preferences can be active.
     pub(crate) fn infer(&mut self, inference: Inference) {
         self.inference = inference;
     }
 
-    /// Takes stored rows over.
+    /// Loads stored rows.
     pub(crate) fn from_stored(stored: Vec<Learning>) -> Self {
         let mut rows = Self::default();
         for row in stored {
@@ -43,7 +43,7 @@ impl Rows {
         rows
     }
 
-    /// Says that the touched rows are those of a store that has these.
+    /// Marks the rows as the replacement of these stored ones.
     pub(crate) fn replacing(mut self, stored: &Self) -> Self {
         self.before = stored.by_id.iter().map(|(id, row)| (*id, Some(row.clone()))).collect();
         let new = self.by_id.keys().filter(|id| !stored.by_id.contains_key(id)).map(|id| (*id, None));
@@ -72,17 +72,17 @@ impl Rows {
         ids.filter_map(|id| self.by_id.get(id))
     }
 
-    /// Returns what is ended, in no order.
+    /// Returns the endings, in no order.
     pub(crate) fn endings(&self) -> impl Iterator<Item = &Ending> {
         self.endings.values()
     }
 
-    /// Returns the keys of the rows that something ends.
+    /// Returns the keys of the rows that an ending affects.
     pub(crate) fn ended_by(&self, ending: &Ending) -> BTreeSet<NoteKey> {
         self.all().filter(|row| ending.ends(row)).filter_map(|row| row.key.clone()).collect()
     }
 
-    /// Writes a row, new or changed.
+    /// Writes a new or changed row.
     pub(crate) fn put(&mut self, row: Learning) {
         if self.by_id.get(&row.id) == Some(&row) {
             return;
@@ -101,19 +101,19 @@ impl Rows {
         self.by_id.insert(row.id, row);
     }
 
-    /// Takes a stored row over, unless it is known.
+    /// Adds a stored row, unless it is loaded.
     pub(crate) fn look_at(&mut self, row: Learning) {
         if !self.by_id.contains_key(&row.id) {
             self.insert(row);
         }
     }
 
-    /// Lets go of the rows without a key; what changed must have been taken before.
+    /// Drops the rows without a key; take the changes first.
     pub(crate) fn let_go(&mut self) {
         self.by_id.retain(|_, row| row.key.is_some());
     }
 
-    /// Returns what changed, once.
+    /// Returns the changes, once.
     pub(crate) fn take_delta(&mut self) -> LearningDelta {
         let mut delta = LearningDelta::default();
         for (id, was) in std::mem::take(&mut self.before) {

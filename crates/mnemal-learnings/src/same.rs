@@ -1,9 +1,9 @@
-//! Whether rows are those of the time before.
+//! Identity check for cached row sets.
 
 use std::sync::{Arc, Weak};
 
-/// Which rows something was computed of. They are told from others by where they stand in memory, which is cheap and never wrong:
-/// the place of a row is not used again as long as it is remembered here, though the row itself may go.
+/// The rows from which something was computed. They are compared by memory address, which is cheap and never wrong: the
+/// address of a row is not reused while a weak reference exists, though the row itself may be dropped.
 #[derive(Debug)]
 pub(crate) struct Same<T>(Vec<Weak<T>>);
 
@@ -12,7 +12,7 @@ impl<T> Same<T> {
         Self(rows.iter().map(Arc::downgrade).collect())
     }
 
-    /// Whether these are the rows, in the same order.
+    /// Whether these are the same rows, in the same order.
     pub(crate) fn is(&self, rows: &[Arc<T>]) -> bool {
         let is_one = |(of, row): (&Weak<T>, &Arc<T>)| of.as_ptr() == Arc::as_ptr(row);
         self.0.len() == rows.len() && self.0.iter().zip(rows).all(is_one)

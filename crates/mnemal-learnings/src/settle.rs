@@ -1,4 +1,4 @@
-//! Which of the versions of a learned key holds: a pure function of what was said, in the order in which it was said.
+//! Supersession of versions under a learned key: a pure function of the statements in their order.
 
 use std::collections::BTreeSet;
 
@@ -6,31 +6,31 @@ use mnemal_core::{Basis, Confidence, EventId, Learning, LearningKind, LearningSt
 
 use crate::ending::{Ending, is_ending, order};
 
-/// What evidence must weigh together. Source: RB-62, one very irritated, two mild or three casual signals.
+/// Total weight that evidence needs. Source: RB-62, one very irritated, two mild or three casual signals.
 const ENOUGH: f32 = 3.0;
-/// Conversations from which evidence must come that is not enough by itself. Source: RB-62.
+/// Sessions that evidence needs if no single signal is enough. Source: RB-62, evidence of at least two sessions.
 const SESSIONS: usize = 2;
-/// Confidence of what one message shows. Source: NB-09, strength of a single support.
+/// Confidence from one message. Source: NB-09, strength of a single support.
 const ONE_SUPPORT: f32 = 0.5;
-/// What every further message adds. Source: NB-09.
+/// Increase per further message. Source: NB-09, strength of further supports.
 const FURTHER_SUPPORT: f32 = 0.1;
 
-/// Whether a preference that nobody said outright holds when what was said weighs enough.
+/// Whether an inferred preference becomes active with enough evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inference {
     /// It does.
     #[default]
     On,
-    /// Only what is told holds; what is inferred stays a candidate.
+    /// Only explicit preferences are active; an inferred one stays a candidate.
     Off,
 }
 
 /// Sets status, version, supports and times of all rows of one key, whatever they were.
 ///
-/// What is told holds until something else is told. What is inferred holds when the messages of one stance weigh enough, and
-/// never against what is told or what a person put away. An anti-pattern that names no alternative waits for one, whatever it weighs
-/// (RB-24), and counts as evidence. Praise never holds: it supports what holds when it is said (NB-53), and makes nothing younger.
-/// What was said before it was ended holds no more, and is no evidence for what is said later.
+/// An explicit statement is active until another one. An inferred one is active when the messages of one stance weigh
+/// enough, and never against an explicit one or after a person archived it. An anti-pattern without an alternative waits
+/// for one, whatever its weight, and counts as evidence. Praise is never active: it supports the active row of its time,
+/// and does not reset its age. A statement before an ending is no longer active, and is no evidence for later ones.
 pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inference) {
     group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
@@ -64,7 +64,7 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inf
     group.iter_mut().for_each(put_away);
 }
 
-/// Ends what holds, and what was waiting for more evidence, if an ending is about it.
+/// Ends the active row, and candidates that wait for evidence, if an ending concerns them.
 fn end(group: &mut [Learning], leader: &mut Option<usize>, ending: &Ending) {
     for (place, row) in group.iter_mut().enumerate() {
         let holds = *leader == Some(place);
@@ -80,7 +80,7 @@ fn end(group: &mut [Learning], leader: &mut Option<usize>, ending: &Ending) {
     }
 }
 
-/// Adds the messages that praise what a row says, since it was said, to what supports it; each counts once.
+/// Adds messages that praise a row since it was said to its supports; each counts once.
 fn praise(group: &mut [Learning], leader: usize) {
     let later = group.iter().skip(leader + 1).filter(|row| is_praise(row) && row.verdict.is_none());
     let praising: BTreeSet<EventId> =
@@ -98,7 +98,7 @@ fn is_praise(row: &Learning) -> bool {
     row.signal.as_ref().is_some_and(|signal| signal.stance == Stance::Keep)
 }
 
-/// Sets what the rows up to a place say about the one there; returns whether it is told, and whether they are enough.
+/// Evaluates the rows up to an index for the one there; returns whether it is explicit, and whether the evidence is enough.
 fn weigh(group: &mut [Learning], place: usize, endings: &[&Ending]) -> (bool, bool) {
     let (supports, is_enough) = evidence(group, place, endings);
     let Some(row) = group.get_mut(place) else { return (false, false) };
@@ -113,7 +113,7 @@ fn weigh(group: &mut [Learning], place: usize, endings: &[&Ending]) -> (bool, bo
     (is_told, is_enough)
 }
 
-/// Returns how many messages up to a place say what the one there says, and whether they weigh enough.
+/// Returns how many messages up to an index say the same as the one there, and whether they weigh enough.
 fn evidence(group: &[Learning], place: usize, endings: &[&Ending]) -> (u32, bool) {
     let stance = |row: &Learning| row.signal.as_ref().map(|signal| signal.stance);
     let Some(row) = group.get(place) else { return (0, false) };
@@ -137,7 +137,7 @@ fn evidence(group: &[Learning], place: usize, endings: &[&Ending]) -> (u32, bool
     (u32::try_from(events.len()).unwrap_or(u32::MAX), is_enough && may_hold)
 }
 
-/// Whether a row says what to do, where it says what not to do.
+/// Whether an anti-pattern row also has an alternative.
 fn says_all(row: &Learning) -> bool {
     let has_alternative = row.pattern.as_ref().is_none_or(|pattern| pattern.instead.is_some());
     row.kind != LearningKind::AntiPattern || has_alternative
@@ -156,7 +156,7 @@ fn supersede(group: &mut [Learning], older: usize, newer: usize) {
     row.expired_at = Some(at.max(row.created_at));
 }
 
-/// Ends what a person put away, if it held until then.
+/// Ends a row that a person archived, if it was active until then.
 fn put_away(row: &mut Learning) {
     let Some(verdict) = row.verdict else { return };
     let (status, at) = match verdict {

@@ -1,4 +1,4 @@
-//! Offers notes for a context: who somebody is, how he wants things, and what always matters.
+//! Notes context source: identity, preferences, important notes, tasks and warnings.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
@@ -19,58 +19,60 @@ use crate::preferences::{PreferenceSource, in_conversation, is_about_user};
 use crate::same::Same;
 use crate::task;
 
-/// Importance from which a note stands in knowledge without being asked for. Source: RB-12, importance of at least 0.7.
+/// Importance from which a note is in section knowledge without a question. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
-/// Most notes that are offered without being asked for because they matter. Source: RB-12.
+/// Most important notes offered without a question. Source: RB-12, at most five.
 const UNASKED: usize = 5;
 /// Most notes offered for one section. Source: NB-54, at most 200 active learnings.
 const OFFERED: usize = 200;
-/// Fewest tokens of a line with level, day and id, so that more notes than this fills could not stand in the whole context.
-/// Source: the shortest of such lines in 800 stored receipts of `bench latency --life` had 40.
+/// Fewest tokens of a line with level, day and id, which bounds the notes that can fit a context. Source: the shortest of
+/// such lines in 800 stored receipts of `bench latency --life` had 40.
 const LINE_TOKENS: u32 = 32;
-/// Most tokens that preferences take of a context of 4,000, where they have the room of their whole part to themselves; of a smaller
-/// one they may take all, of a larger one as much in proportion. Source: NB-58, shares of 200, 300 and 500 tokens.
+/// Most tokens of preferences in a context of 4,000, if they have the room of the whole stable block; a smaller context has
+/// no limit, a larger one a proportional one. Source: NB-58, shares of 200, 300 and 500 tokens.
 const PREFERENCE_TOKENS: u32 = 1_000;
-/// The part of a larger context that this is, one in so many.
+/// The same as one part in this many of a larger context.
 const PREFERENCES_ONE_IN: u32 = 4;
-/// How sure a warning of a tool must be where a conversation begins, 0 to 1. Source: BA-38.
+/// Least confidence of a tool warning at session start, 0 to 1. Source: BA-38, the threshold of warnings.
 const WARNED: f32 = 0.6;
-/// Most lines about tools, that of the tool in question first. Source: BA-36, BA-38.
+/// Most lines about tools, that of the requested tool first. Source: BA-36, five tool events.
 const OF_TOOLS: usize = 5;
-/// The tag of what a person has pinned. Source: AD-31.
+/// The tag of pinned notes. Source: AD-31, pinned memories.
 pub const PINNED: &str = "pinned";
-/// Categories whose notes say who somebody is. Source: RB-04, the conventional categories.
+/// Categories of identity notes. Source: RB-04, the conventional categories.
 const IDENTITY: [&str; 2] = ["identity", "user-preferences/identity"];
 
-/// Where the state of an agent is filed: its mood, its focus, its current topics. Source: BA-08.
+/// Category of an agent's state: mood, focus, current topics. Source: BA-08, the agent state.
 const STATE: &str = "agent-state";
-/// Most open tasks, the newest. Source: BA-36.
+/// Most open tasks, the newest. Source: BA-36, ten task events.
 const OPEN: usize = 10;
 
-/// Most lines about the agent's own work. Source: own choice; as few as a person looks at before he begins.
+/// Most lines about the agent's own work. Source: own choice; as few as a person reads before starting.
 const OF_OWN_WORK: usize = 3;
 
-/// How long what a conversation taught stands apart in its own contexts: until the next full hour, in microseconds. Source: own
-/// choice; `LoCoMo`, 500 turns, whose users tell something lasting in every 24th turn.
+/// Time for which a session's own learnings are kept in its volatile block: until the next full hour, in microseconds.
+/// Source: own choice; `LoCoMo`, 500 turns, whose users state something lasting in every 24th turn.
 const FRESH: i64 = 3_600_000_000;
 
-/// Offers notes and learnings that need no question; the others are found by recall, through their events.
+/// Offers notes and learnings that need no question; recall finds the others through their events.
 ///
-/// What only matters, or is about the user, is offered where a conversation begins, without a question, and not to a host that wants few lines.
+/// Notes that are only important, or are about the user, are offered at session start, without a question, and not to a
+/// host that wants few lines.
 ///
-/// The state of an agent (notes of category `agent-state`) and the ten newest open tasks (`tasks`) are offered to section `state`,
-/// in every context but for a host that wants few lines.
+/// The state of an agent (notes of category `agent-state`) and the ten newest open tasks (`tasks`) are offered to section
+/// `state`, in every context except for a host that wants few lines.
 ///
-/// What a model found worth remembering of the agent's own tasks is offered beside them where a conversation begins, three at most,
-/// and says that it is the agent's own judgement.
+/// Evaluations of the agent's own tasks are offered too at session start, at most three, labeled as the agent's own
+/// judgment.
 ///
-/// Evidence of others is never offered here, but for tasks that the host observed and what was learnt of them. Within a section they stand by importance and confidence, the newest first among
-/// equals; what fades loses its place when there are too many, and never moves within the section, so that a text that is kept in
-/// a cache stays as it is. For the same reason what a conversation itself taught within this hour is offered to it with the
-/// learnings, in the part that changes anyway; other conversations have it in its place at once.
+/// External notes are never offered here, except tasks observed by the host and their evaluations. Within a section notes
+/// are sorted by importance and confidence, the newest first among equals; a decayed note is dropped when there are too
+/// many, but never moves within the section, so that cached text stays unchanged. For the same reason a session's own
+/// learnings of the current hour are offered to it in section learnings, which is in the volatile block; other sessions get
+/// them in their place immediately.
 ///
-/// Where insights are asked for by name, they are offered, the five newest, and knowledge has notes alone: the five that are nearest
-/// to the question, or the most important ones where nothing is asked (GB-39).
+/// If insights are requested explicitly, the five newest are offered, and section knowledge has only notes: the five
+/// nearest to the question, or without a question the most important ones.
 #[derive(Clone, Debug)]
 pub struct NotesSource {
     store: Arc<dyn LearningStore>,
@@ -94,32 +96,32 @@ impl NotesSource {
         }
     }
 
-    /// Says how they fade, and how many hold.
+    /// Sets decay and the limit of active learnings.
     #[must_use]
     pub fn with_decay(self, decay: Decay) -> Self {
         Self { decay, standings: Arc::default(), ..self }
     }
 
-    /// Says how many notes knowledge has beside insights; 5 without it.
+    /// Sets the number of notes in section knowledge next to insights; 5 by default.
     #[must_use]
     pub fn at_most(self, notes: usize) -> Self {
         Self { beside_insights: notes, ..self }
     }
 
-    /// Offers what a [`PreferenceSource`] of the same rows would, too, so that they are read once for both.
+    /// Also offers the fragments of a [`PreferenceSource`] over the same rows, so that they are read once for both.
     #[must_use]
     pub fn with_preferences(self, embedder: Slot<dyn Embedder>, at_once: usize) -> Self {
         let preferences = PreferenceSource::new(Arc::clone(&self.store), embedder, at_once);
         Self { preferences: Some(preferences), ..self }
     }
 
-    /// Says whose memory it is: the wishes of others are offered where they are asked about, and as no orders.
+    /// Sets the memory's owner: other people's wishes are offered where they are asked about, and not as instructions.
     #[must_use]
     pub fn of_owner(self, owner: Owner) -> Self {
         Self { owner, ..self }
     }
 
-    /// Returns where these rows stand, as it was found out last.
+    /// Returns the placement of these rows, cached from the last call.
     fn standings(&self, rows: &[Arc<Learning>]) -> Arc<Standings> {
         let mut kept = self.standings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standings) = kept.as_ref().filter(|standings| standings.of.is(rows)) {
@@ -130,7 +132,7 @@ impl NotesSource {
         standings
     }
 
-    /// Offers those of some rows that need no question.
+    /// Offers the rows that need no question.
     fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>], own: &Own) -> Vec<Fragment> {
         let is_of_base = base::is_asked(request);
         let standings = self.standings(notes);
@@ -189,7 +191,7 @@ impl NotesSource {
 }
 
 impl NotesSource {
-    /// Offers what a knowledge base says.
+    /// Offers the notes of a knowledge base query.
     fn of_base(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
         let because = |section| match section {
             Section::Knowledge if request.query.is_some() => Because::Query,
@@ -231,15 +233,15 @@ impl ContextSource for NotesSource {
     }
 }
 
-/// A note with where it stands in a context.
+/// A note with its placement.
 type Placed<'n> = (Standing, &'n Learning);
 
-/// Where the rows stand that need no question, by section, the best first: what is the same for all requests.
+/// Placement of the rows that need no question, by section, best first; independent of the request.
 #[derive(Debug)]
 struct Standings {
     of: Same<Learning>,
     all: Vec<Standing>,
-    /// Whether none is too many.
+    /// Whether the limit of active learnings is never exceeded.
     do_all_hold: bool,
 }
 
@@ -273,7 +275,7 @@ impl Standings {
     }
 }
 
-/// Leaves out what cannot be among the best of its section, where rows come by section, the best first.
+/// Drops rows that cannot be among the best of their section, if rows come by section, best first.
 struct BestFirst<F> {
     most: F,
     section: Option<Section>,
@@ -293,7 +295,7 @@ impl<F: Fn(Section) -> usize> BestFirst<F> {
     }
 }
 
-/// Where a row stands.
+/// The placement of a row.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is asked by its name, and they exclude nothing")]
 struct Standing {
@@ -302,20 +304,20 @@ struct Standing {
     rank: f32,
     created_at: Timestamp,
     id: LearningId,
-    /// Its place among the rows.
+    /// Its index among the rows.
     row: usize,
-    /// The hour in which a conversation taught it, if one did.
+    /// The hour in which a session taught it, if any.
     taught_in: Option<i64>,
     is_of_a_tool: bool,
     is_task: bool,
     is_own_work: bool,
-    /// Whether it stands elsewhere for this request than for others.
+    /// Whether its placement differs for this request.
     is_moved: bool,
 }
 
 impl Standing {
-    /// Returns where it stands for a request: what is pinned, or about the tool that is about to be used, stands first, then by
-    /// importance × confidence; what the conversation itself has just taught stands apart.
+    /// Returns the placement for a request: pinned notes, and those about the requested tool, first, then by importance ×
+    /// confidence; recent learnings of the session itself are kept apart.
     fn seen_by(self, request: &ContextRequest, note: &Learning) -> Self {
         let is_fresh = self.taught_in == Some(hour(request.as_of.world)) && note.session == request.session;
         let is_meant = is_of_tool(note, request) && !is_pinned(note);
@@ -327,14 +329,14 @@ impl Standing {
         }
     }
 
-    /// The best first, the newest first among equals; no two are equal.
+    /// Order: best first, the newest first among equals; no two are equal.
     fn cmp_in_section(&self, other: &Self) -> Ordering {
         let by_age = (Reverse(self.created_at), self.id).cmp(&(Reverse(other.created_at), other.id));
         other.rank.total_cmp(&self.rank).then(by_age)
     }
 }
 
-/// Keeps the first `most` in an order in which no two are equal; the rest is not sorted.
+/// Keeps the first `most` of a strict order; the rest is not sorted.
 pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> Ordering) {
     if most > 0 && most < all.len() {
         all.select_nth_unstable_by(most - 1, &order);
@@ -343,30 +345,30 @@ pub(crate) fn best<T>(all: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> O
     all.sort_unstable_by(order);
 }
 
-/// Returns how many lines of so many tokens a budget holds, at least one.
+/// Returns how many lines of this many tokens fit a budget, at least one.
 pub(crate) fn lines_of(budget: TokenCount, line: u32) -> usize {
     (budget.0 / line).max(1) as usize
 }
 
-/// Returns how many preferences may stand in a context; a conversation that is not told again what it was shown has the next ones.
+/// Returns how many preferences may be offered; a session that omits records already shown gets the next ones.
 fn preferences_of(request: &ContextRequest) -> usize {
     let all = request.injected == Injected::Skip || request.asks_for(Section::Insights);
     let room = request.budget.0.min(PREFERENCE_TOKENS.max(request.budget.0 / PREFERENCES_ONE_IN));
     if all { usize::MAX } else { lines_of(TokenCount(room), LINE_TOKENS) }
 }
 
-/// Whether a conversation begins whose host has room for what nobody asked for.
+/// Whether a session starts and its host has room for unsolicited lines.
 fn begins(request: &ContextRequest) -> bool {
     request.query.is_none() && request.lines.is_none()
 }
 
-/// Whether a note is about the tool that is about to be used.
+/// Whether a note is about the requested tool.
 fn is_of_tool(note: &Learning, request: &ContextRequest) -> bool {
     request.tool.is_some() && note.tool == request.tool
 }
 
-/// Whether a note may be offered if it is a warning of a tool: nobody asks where a conversation begins, and a host that wants few
-/// lines then has no room for any.
+/// Whether a note may be offered, if it is a tool warning: a session start has no question, and a host that wants few lines
+/// has no room for warnings.
 fn may_warn(note: &Learning, request: &ContextRequest) -> bool {
     let is_asked = request.query.is_some() || is_of_tool(note, request);
     note.kind != LearningKind::Tool || is_asked || begins(request) && note.confidence.get() >= WARNED
@@ -376,7 +378,7 @@ fn hour(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(FRESH)
 }
 
-/// Returns where a note stands without being asked for.
+/// Returns the section of a note that needs no question.
 fn section(note: &Learning) -> Option<Section> {
     match note.kind {
         _ if is_pinned(note) => Some(Section::Identity),
@@ -397,13 +399,13 @@ pub(crate) fn is_filed(note: &Learning, parent: &str) -> bool {
     below(note.category.as_str(), parent).is_some()
 }
 
-/// Returns what stands below a path, empty for the path itself; `None` for one that is neither.
+/// Returns the part below a path, empty for the path itself; `None` for another path.
 fn below<'p>(path: &'p str, parent: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(parent)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Whether a person has said that it must stand in every context.
+/// Whether a person pinned it, so that it is in every context.
 pub fn is_pinned(note: &Learning) -> bool {
     note.level == Level::User && note.tags.iter().any(|tag| tag.as_str() == PINNED)
 }
@@ -413,12 +415,12 @@ fn standing(note: &Learning) -> f32 {
     note.importance.get() * note.confidence.get()
 }
 
-/// Returns what must be said of a note beside its words.
+/// Returns the remark to render with a note.
 pub(crate) fn remark(note: &Learning) -> Option<Remark> {
     (note.leave == Leave::Asked).then_some(Remark::AskFirst)
 }
 
-/// Returns the day to which the words belong: that on which they were said, or stored.
+/// Returns the time of a note: when it was said, else stored.
 pub(crate) fn said_at(note: &Learning) -> Timestamp {
     if note.signal.is_some() { note.occurred_at } else { note.created_at }
 }
@@ -436,7 +438,7 @@ fn standing_line(note: &Learning) -> String {
     if name.is_empty() { note.content.clone() } else { format!("{name}: {}", note.content) }
 }
 
-/// Returns the words of a note behind its key, if it has one. Source: `PicoBot`, PB-36.
+/// Returns the text of a note after its key, if it has one. Source: `PicoBot`, key and content on one line.
 fn named(note: &Learning) -> String {
     note.key.as_ref().map_or_else(|| note.content.clone(), |key| format!("{key}: {}", note.content))
 }

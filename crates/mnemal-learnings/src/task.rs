@@ -1,14 +1,14 @@
-//! Tasks: what a host observed of one, as a note of category `tasks` that is put away when the task is over.
+//! Observed tasks: a host's observations as a note of category `tasks`, archived when the task is finished.
 
 use mnemal_core::{
     Category, Importance, Learning, LearningKind, NewEvent, NoteKey, Producer, Remember, Result, TaskStep,
 };
 
-/// Where tasks are filed; a note that somebody files there is one too, until it is put away.
+/// Category of tasks; a note filed there by hand is a task too, until it is archived.
 pub(crate) const TASKS: &str = "tasks";
-/// Who makes the rows of observed tasks.
+/// Producer of observed task rows.
 const PRODUCER: &str = "learnings/tasks";
-/// Counts up with every change of what is read in the same observations.
+/// Incremented with every change of the reading of the same observations.
 const VERSION: u32 = 1;
 
 /// Returns the producer of observed tasks.
@@ -16,24 +16,24 @@ pub(crate) fn producer() -> Producer {
     Producer { id: PRODUCER.to_owned(), version: VERSION }
 }
 
-/// Whether an event says that a task is to be done, or is over.
+/// Whether an event opens or finishes a task.
 pub(crate) fn is_step(kept: &NewEvent) -> bool {
     kept.task_step().is_some()
 }
 
-/// Returns the key of the task that an observation is about, with what it says of it.
+/// Returns the key of an observation's task, with the observed step.
 ///
 /// # Errors
-/// `Invalid` for a name that can be no key.
+/// `Invalid` for a name that cannot be a key.
 pub(crate) fn step(kept: &NewEvent) -> Result<Option<(NoteKey, TaskStep)>> {
     let Some((id, step)) = kept.task().zip(kept.task_step()) else { return Ok(None) };
     Ok(Some((NoteKey::new(format!("{TASKS}/{id}"))?, step)))
 }
 
-/// Returns how a task is kept.
+/// Returns the filing of a task.
 ///
 /// # Errors
-/// `Invalid` never for a category that is written here.
+/// `Invalid`, which the constant category never causes.
 pub(crate) fn filed(key: NoteKey) -> Result<Remember> {
     Ok(Remember {
         key: Some(key),
@@ -45,17 +45,17 @@ pub(crate) fn filed(key: NoteKey) -> Result<Remember> {
     })
 }
 
-/// Whether a row may rest on observations of a task.
+/// Whether a row may rest on task observations.
 pub(crate) fn may_be_observed(row: &Learning) -> bool {
     row.key.as_ref().is_some_and(|key| name(key).is_some())
 }
 
-/// Whether a row was made of what the host observed, and not of what somebody asked to keep.
+/// Whether a row was made from observations, and not stored on request.
 pub(crate) fn is_observed(row: &Learning) -> bool {
     row.producer.id == PRODUCER
 }
 
-/// Returns the name of the task of a key.
+/// Returns the task name in a key.
 pub(crate) fn name(key: &NoteKey) -> Option<&str> {
     key.as_str().strip_prefix(TASKS)?.strip_prefix('/')
 }

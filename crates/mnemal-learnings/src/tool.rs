@@ -1,4 +1,4 @@
-//! How tools fare, counted from their results: one row for each tool, and another for what the agent did not call itself.
+//! Tool statistics, counted from results: one row per tool, and another for calls not made by the agent itself.
 
 use mnemal_core::{
     Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
@@ -8,20 +8,20 @@ use mnemal_core::{
 
 use crate::read::LEARNED;
 
-/// Who counts, for the rows and their ids.
+/// Producer of tallies, for rows and ids.
 const PRODUCER: &str = "learnings/tools";
-/// Counts up with every change of what is counted in the same results.
+/// Incremented with every change of the counting of the same results.
 const VERSION: u32 = 2;
-/// Behind which the keys of tools have the tool's name.
+/// Key prefix of tools.
 const TOOL: &str = "tool/";
-/// Uses below which a tool is healthy whatever comes of them. Source: BA-10.
+/// Uses below which a tool counts as healthy. Source: BA-10, fewer than 3 uses.
 const FEW: u64 = 3;
-/// Errors from which there is something to learn. Source: BA-33.
+/// Errors from which there is a learning. Source: BA-33, at least 3 errors.
 const ERRORS: u64 = 3;
-/// Uses from which one is sure of a tool. Source: BA-33, confidence min(uses / 10, 1).
+/// Uses for full confidence. Source: BA-33, confidence min(uses / 10, 1).
 const SURE: u16 = 10;
 
-/// Returns the key of what is known of a tool.
+/// Returns the key of a tool's statistics.
 pub(crate) fn key(tool: &ToolName) -> Result<NoteKey> {
     let name = tool.as_str();
     let cut = name.floor_char_boundary(200);
@@ -33,11 +33,11 @@ pub(crate) fn is_of_tool(key: &NoteKey) -> bool {
     key.as_str().strip_prefix(LEARNED).is_some_and(|rest| rest.starts_with(TOOL))
 }
 
-/// Returns the call that a result answers: the newest one of this tool in this conversation that the agent made and that no
-/// other result answers; `before` are the living events of the log just before the result, oldest first.
+/// Returns the call of a result: the newest call of this tool by the agent in this session without another result; `before`
+/// are the preceding live events of the log, oldest first.
 ///
-/// That it called a tool, and whether the host says that it failed, the agent has seen itself, so what is counted rests on the call.
-/// The words of the result are evidence of others, and none of them enters what is counted.
+/// The agent itself observed its call, and the host's failure flag, so the statistics rest on the call. The text of the
+/// result is external, and none of it enters the statistics.
 pub(crate) fn call<'e>(kept: &NewEvent, tool: &ToolName, before: &[&'e Event]) -> Option<&'e Event> {
     let mut answered = 0_usize;
     for event in before.iter().rev().copied().filter(|event| event.quarantined.is_none()) {
@@ -54,8 +54,8 @@ pub(crate) fn call<'e>(kept: &NewEvent, tool: &ToolName, before: &[&'e Event]) -
     None
 }
 
-/// Returns the row of a tool with one more result, which `event` is, or the call of. It rests on the newest failure, or else the
-/// newest result.
+/// Returns the row of a tool with one more result; `event` is the result or its call. It rests on the newest failure, or
+/// else the newest result.
 pub(crate) fn counted(
     event: &Event,
     kept: &NewEvent,
@@ -80,7 +80,7 @@ pub(crate) fn counted(
     Ok(row)
 }
 
-/// Says whether a tool does badly enough to be warned of, unless a person put the warning away.
+/// Sets whether a tool is bad enough for a warning, unless a person archived the warning.
 pub(crate) fn settle(row: &mut Learning) {
     let tally = row.tally.unwrap_or_default();
     row.confidence =
@@ -93,7 +93,7 @@ pub(crate) fn settle(row: &mut Learning) {
     };
 }
 
-/// Whether a tool is unhealthy or has failed often. Source: BA-10, BA-33.
+/// Whether a tool is unhealthy or has failed often. Source: BA-10, a success rate under 50 %, and BA-33, at least 3 errors.
 fn is_bad(tally: Tally) -> bool {
     let is_unhealthy = tally.uses >= FEW && tally.errors * 2 > tally.uses;
     is_unhealthy || tally.errors >= ERRORS

@@ -1,5 +1,5 @@
-//! How near preferences lie to a request by what they are about: words in common, rare ones more, and vectors without what all
-//! preferences and all requests have in common.
+//! Topical similarity of preferences to a request: common words weighted by rarity, and vectors without the common
+//! directions of preferences and requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use multiversion::multiversion;
 
 use mnemal_text::{Analyzer, Language, idf, term_hash};
 
-/// Weight of nearness of vectors against [`WORDS`]. Source: measured on the development half of `PrefEval` (ADR 49).
+/// Weight of vector similarity against [`WORDS`]. Source: measured on the development half of `PrefEval` (ADR 49).
 pub(crate) const NEARNESS: f32 = 0.77;
-/// Weight of words in common. Source: as [`NEARNESS`]; anything from 0.12 to 0.33 gives the same within .01.
+/// Weight of common words. Source: as [`NEARNESS`]; anything from 0.12 to 0.33 gives the same within .01.
 pub(crate) const WORDS: f32 = 0.23;
-/// Vectors that are compared side by side. Source: own choice; a sum waits for what it was before each of its values, and sixteen
-/// sums do not wait for each other.
+/// Vectors processed in parallel lanes. Source: own choice; each sum depends on its previous value, and sixteen independent
+/// sums hide that latency.
 const LANES: usize = 16;
-/// Fewest preferences from which what they have in common is taken out of their vectors. Source: own choice; the mean of fewer
-/// is one of them.
+/// Fewest preferences for which their mean is removed from their vectors. Source: own choice; the mean of fewer is close to
+/// one of them.
 const FEWEST: usize = 8;
 
-/// Requests about nothing in particular, whose common direction is taken out of a request's vector.
+/// Generic requests, whose mean direction is removed from a request's vector.
 ///
-/// Source: own choice of words; without them the best 80 of 505 preferences hold the right one in .75 of the questions of
-/// `PrefEval` in place of .82.
+/// Source: own choice of words; without them the best 80 of 505 preferences contain the right one in .75 of the questions
+/// of `PrefEval` instead of .82.
 pub(crate) const REQUESTS: [&str; 10] = [
     "Can you recommend something for me?",
     "What would you suggest I do?",
@@ -36,12 +36,12 @@ pub(crate) const REQUESTS: [&str; 10] = [
     "What are some good ones I could try?",
 ];
 
-/// What a text is about.
+/// The topic of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Topic {
-    /// Hashes of the stems of its words with content, ascending.
+    /// Hashes of the stems of its content words, ascending.
     pub(crate) words: Vec<u64>,
-    /// Its vector of length 1, if the model knows a word of it.
+    /// Its normalized vector, if the model knows a word of it.
     pub(crate) vector: Option<Vec<f32>>,
 }
 
@@ -56,25 +56,25 @@ impl Topic {
     }
 }
 
-/// How near one preference lies.
+/// Similarity of one preference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Near {
-    /// Cosine, −1 to 1; `None` where one of the two has no vector.
+    /// Cosine, −1 to 1; `None` if one of the two has no vector.
     pub(crate) cosine: Option<f32>,
-    /// Share of the request's words that it has, by their rarity, 0 to 1.
+    /// Share of the request's words that it has, weighted by rarity, 0 to 1.
     pub(crate) words: f32,
 }
 
-/// What preferences are about, as it is compared with one request after the other.
+/// The topics of preferences, precomputed for comparison with requests.
 #[derive(Debug, Default)]
 pub(crate) struct Topics {
-    /// How many values a vector has.
+    /// Dimensions of a vector.
     dimensions: usize,
-    /// Vectors without what most of them have in common, each of length 1, [`LANES`] of them side by side.
+    /// Vectors without their mean, each of length 1, interleaved in groups of [`LANES`].
     apart: Vec<f32>,
     /// Whether each preference has a vector.
     has_vector: Vec<bool>,
-    /// The places of the preferences that hold a word, ascending.
+    /// The indexes of the preferences with a word, ascending.
     holding: HashMap<u64, Vec<usize>>,
 }
 
@@ -101,7 +101,7 @@ impl Topics {
         Self { dimensions, apart, has_vector: vectors().map(|vector| vector.is_some()).collect(), holding }
     }
 
-    /// Returns how near each preference lies to a request; `common` is the direction that all requests have.
+    /// Returns the similarity of each preference to a request; `common` is the mean direction of requests.
     pub(crate) fn near(&self, request: &Topic, common: Option<&[f32]>) -> Vec<Near> {
         let mut near = vec![Near { cosine: None, words: NOTHING }; self.has_vector.len()];
         if let Some(vector) = request.vector.as_deref() {
@@ -137,8 +137,8 @@ impl Topics {
     }
 }
 
-/// Returns the product of each vector with another, summed from its first value to its last; `apart` has [`LANES`] vectors side by
-/// side, each of so many values as the other one.
+/// Returns the dot product of each vector with another, summed in order; `apart` has the vectors interleaved in groups of
+/// [`LANES`].
 #[multiversion(targets("x86_64+avx2"))]
 fn products(apart: &[f32], other: &[f32]) -> Vec<f32> {
     let mut products = vec![NOTHING; apart.len() / other.len().max(1)];
@@ -156,15 +156,15 @@ fn products(apart: &[f32], other: &[f32]) -> Vec<f32> {
     products
 }
 
-/// The sum of nothing, as the standard library has it.
+/// The empty sum, as in the standard library.
 const NOTHING: f32 = -0.0;
 
-/// Returns the direction that vectors have in common, of length 1; `None` without vectors.
+/// Returns the mean direction of vectors, of length 1; `None` without vectors.
 pub(crate) fn common<'v>(vectors: impl Iterator<Item = &'v [f32]>) -> Option<Vec<f32>> {
     mean(vectors).map(unit)
 }
 
-/// What most of the preferences have in common; `None` where there are too few.
+/// The mean of the preferences; `None` if there are too few.
 fn middle(all: &[Arc<Topic>]) -> Option<Vec<f32>> {
     let vectors = || all.iter().filter_map(|topic| topic.vector.as_deref());
     (vectors().count() >= FEWEST).then(|| mean(vectors())).flatten()

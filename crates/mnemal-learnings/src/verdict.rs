@@ -1,4 +1,4 @@
-//! What a person decides about notes and learnings: by key, by the note that is meant, or by the words on which they rest.
+//! Decisions on notes and learnings: by key, by note, or by the words on which they rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use mnemal_text::fold as folded;
 use crate::fold::{Fold, is_learned, note_id, weigh};
 use crate::rows::Rows;
 
-/// Returns the events on which rest what a decision is about, where no key says it.
+/// Returns the source events of a decision's subject, if no key identifies it.
 pub(crate) fn concerned(decision: &Decision) -> Vec<EventId> {
     let events = |sources: &[Source]| sources.iter().map(|source| source.event).collect();
     match decision {
@@ -27,7 +27,7 @@ impl Fold {
     /// Applies a decision.
     ///
     /// # Errors
-    /// `Invalid` when a note has no text or a key that is not free.
+    /// `Invalid` when a note has no text or a reserved key.
     pub(crate) fn decide(&mut self, event: &Event, kept: &NewEvent, decision: &Decision) -> Result<()> {
         let now = event.recorded_at;
         match decision {
@@ -57,7 +57,7 @@ impl Fold {
         }
     }
 
-    /// Lets what rests on the words of a fact follow what was decided about the fact.
+    /// Applies a decision on a fact to the learnings that rest on the same words.
     fn follow_fact(&mut self, event: &Event, fact: &FactDecision) {
         let now = event.recorded_at;
         let verdict = match fact.choice {
@@ -72,7 +72,7 @@ impl Fold {
         let concerned: Vec<Learning> = self.rows.all().filter(rests).cloned().collect();
         let keys: BTreeSet<NoteKey> = concerned.iter().filter_map(|row| row.key.clone()).collect();
         for key in keys.iter().filter(|key| is_learned(key)) {
-            // To say that a fact is so takes back no more than that it was called wrong.
+            // Affirming a fact only reverts an earlier refutation.
             let is_meant =
                 |row: &Learning| rests_on(row, &fact.sources) && (verdict.is_some() || is_refuted(row));
             self.judge(event, key, verdict, is_meant);
@@ -87,7 +87,7 @@ impl Fold {
         }
     }
 
-    /// Sets what a person decided about what is known of a learned key and is meant.
+    /// Applies a person's verdict to the matching rows of a learned key.
     fn judge(
         &mut self,
         event: &Event,
@@ -96,7 +96,7 @@ impl Fold {
         is_meant: impl Fn(&Learning) -> bool,
     ) {
         let now = event.recorded_at;
-        // What was learnt later has no part in it, though a fold that begins anew knows it already.
+        // Later learnings are excluded, though a refold from the start knows them already.
         let known: Vec<Learning> =
             self.rows.of_key(key).filter(|row| row.created_at < now).cloned().collect();
         let meant: BTreeSet<String> =
@@ -122,7 +122,7 @@ impl Fold {
         self.settle(key);
     }
 
-    /// Refutes what says the same again behind a moment, which only a fold that begins anew knows already.
+    /// Refutes later restatements, which only a refold from the start knows already.
     fn refute_later(&mut self, key: &NoteKey, content: &str, (since, verdict): (Timestamp, Verdict)) {
         let is_later = |row: &&Learning| row.created_at >= since && folded(&row.content) == *content;
         let later: Vec<Learning> = self.rows.of_key(key).filter(is_later).cloned().collect();
@@ -131,7 +131,7 @@ impl Fold {
         }
     }
 
-    /// Takes a refutation back for what says the same behind a moment.
+    /// Reverts a refutation for later restatements.
     pub(crate) fn lift_refutation(&mut self, key: &NoteKey, content: &str, since: Timestamp) {
         let content = folded(content);
         let is_later = |row: &&Learning| {
@@ -146,8 +146,8 @@ impl Fold {
         }
     }
 
-    /// Returns what was decided about these words before they were learnt: what was called wrong as a fact stays so, and what was
-    /// recorded before a decision and comes later, by an import, is covered by it.
+    /// Returns an earlier verdict on these words: a refuted fact stays refuted, and a decision covers an import of
+    /// statements recorded before it.
     pub(crate) fn standing_verdict(&self, key: &NoteKey, row: &Learning) -> Option<Verdict> {
         let content = folded(&row.content);
         let of_content = self.rows.of_key(key).filter(|other| folded(&other.content) == content);
@@ -163,7 +163,7 @@ impl Fold {
         row.verdict.or(refuted).or_else(last)
     }
 
-    /// Puts away what holds under a key.
+    /// Archives the active row of a key.
     pub(crate) fn put_key_away(&mut self, event: &Event, key: &NoteKey, verdict: Verdict) {
         if let Some(active) = self.active(Some(key)) {
             self.put_row_away(event, active, verdict);
@@ -182,7 +182,7 @@ impl Fold {
         }
     }
 
-    /// Lets the note hold again that was put away last under a key, unless another holds.
+    /// Reactivates the row of a key that was archived last, unless another one is active.
     fn restore_key(&mut self, event: &Event, key: &NoteKey) {
         if self.active(Some(key)).is_some() {
             return;
@@ -212,7 +212,7 @@ impl Fold {
     }
 }
 
-/// Microseconds of a second.
+/// Microseconds in a second.
 const MICROS: i64 = 1_000_000;
 
 fn is_refuted(row: &Learning) -> bool {
@@ -230,7 +230,7 @@ fn rests_on(row: &Learning, sources: &[Source]) -> bool {
     row.sources.iter().any(|source| sources.iter().any(|other| source.overlaps(*other)))
 }
 
-/// Notes in rows that a person took out again, and in those that hold because of it, that they did not hold until now.
+/// Records the inactive period of restored rows, and of rows that became active with them.
 fn note_absences(
     (key, rows): (&NoteKey, &Rows),
     mut before: Vec<Learning>,

@@ -1,4 +1,4 @@
-//! From ranked rows to hits: every row is checked against the log when its text is fetched.
+//! Hydration: turns ranked rows into hits, each checked against the log as its text is fetched.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::signal::{NEARNESS, WORDS};
 use crate::spread::{self, Likeness};
 use crate::standing;
 
-/// Fetches the best rows and makes hits of those that the log still shows.
+/// Fetches the best rows and makes hits of those that are still visible in the log.
 pub(crate) async fn answer(
     recall: &Recall,
     request: &RecallRequest,
@@ -69,7 +69,7 @@ pub(crate) async fn answer(
     })
 }
 
-/// The events of the rows and, if asked for, of the messages beside them; each once.
+/// The events of the rows and, if requested, of the adjacent messages; each once.
 fn places(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<(EventId, Seq)> {
     let index = &search.snapshot.index;
     let mut places: Vec<(EventId, Seq)> = Vec::with_capacity(wanted.len());
@@ -102,7 +102,7 @@ fn hit(
 ) -> Option<Hit> {
     let index = &search.snapshot.index;
     let id = index.event(fused.row)?;
-    // Only where those beside a hit are wanted, it may be wanted again.
+    // An event is only needed twice if adjacent messages are requested.
     let event = match request.expand {
         Expand::Nothing => events.remove(&id),
         Expand::Neighbours => events.get(&id).cloned(),
@@ -150,17 +150,17 @@ fn holds_phrase(content: &str, query: &Query) -> bool {
     query.phrases.iter().any(|phrase| content.contains(phrase))
 }
 
-/// A filter that the log's own row must pass: living, not held back, and within what was asked for.
+/// A filter that the log's own row must pass: not erased, not in quarantine, and within the request.
 fn living(filter: &EventFilter) -> EventFilter {
     EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..filter.clone() }
 }
 
-/// A filter for the messages beside a hit: whose they are still counts, who says them and when does not.
+/// A filter for adjacent messages: scope still applies, but not role or time.
 fn for_reading(filter: &EventFilter) -> EventFilter {
     EventFilter { speaker: Within::All, roles: Within::All, since: None, until: None, ..filter.clone() }
 }
 
-/// Drops the hits that do not fit, from the first one on that is too much.
+/// Drops the hits from the first one that exceeds the token limit.
 pub(crate) fn cut(hits: &mut Vec<Hit>, limit: Option<TokenCount>, counter: Option<&dyn TokenCounter>) {
     let Some(limit) = limit else { return };
     let tokens = |event: &Event| event.kept().map_or(TokenCount(0), |kept| count(&kept.content, counter));

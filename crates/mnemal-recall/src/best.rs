@@ -1,9 +1,9 @@
-//! The best few of many scores.
+//! Top-k selection.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A row with its score; greater is better, and of equals the newer row.
+/// A row with its score; a higher score is better, and of equal ones the newer row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
     pub(crate) score: f32,
@@ -30,7 +30,7 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Keeps the best `limit` of what is offered, whatever the order.
+/// Keeps the best `limit` rows, whatever the order in which they are offered.
 #[derive(Debug)]
 pub(crate) struct Best {
     heap: BinaryHeap<Reverse<Ranked>>,
@@ -54,12 +54,12 @@ impl Best {
         }
     }
 
-    /// Returns the last of the best, once there are as many as are kept.
+    /// Returns the lowest kept row, once the limit is reached.
     pub(crate) fn last(&self) -> Option<Ranked> {
         self.heap.peek().filter(|_| self.heap.len() == self.limit).map(|last| last.0)
     }
 
-    /// Returns what was kept, best first.
+    /// Returns the kept rows, best first.
     pub(crate) fn into_sorted(self) -> Vec<Ranked> {
         self.heap.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect()
     }

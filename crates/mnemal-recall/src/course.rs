@@ -1,4 +1,4 @@
-//! How something went over time: a sentence of each event that has to do with it, in the order in which they were said.
+//! Timeline answers: one sentence per relevant event, in chronological order.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -9,41 +9,41 @@ use mnemal_text::{Analyzer, is_stop_word, sentences, term_hash};
 
 use crate::request::Hit;
 
-/// Hits that a course is made of. Source: own choice; more lines than this stand in no context of 8,000 tokens.
+/// Hits for a timeline. Source: own choice; a context of 8,000 tokens has no room for more lines.
 const MOST: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
-/// Bytes of an event in which its sentence is looked for. Source: own choice; an answer says what it is about before that.
+/// Bytes of an event in which its sentence is searched. Source: own choice; an answer states its subject before that.
 const READ: usize = 4_096;
-/// Longest line of a course, in bytes. Source: ADR 56.
+/// Longest line of a timeline, in bytes. Source: ADR 56.
 const LONGEST: usize = 120;
-/// Stands where a sentence was cut off.
+/// Marks a truncated sentence.
 const CUT: &str = "…";
 
-/// The signals that say what an event is about; the others say which one of several answers a question, and here all of them do.
+/// The topical signals; the others tell which of several answers is right, and in a timeline all of them count.
 const ABOUT: [&str; 5] = ["words", "session", "coverage", "names", "nearness"];
 
-/// A question that asks how something went: it is answered by many events, each of which matters for its place among the others.
+/// A question about a course of events: many events answer it, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Course {
-    /// It asks what the asker himself said, so that what was answered tells nothing.
+    /// It asks for the asker's own words, so the assistant's replies are irrelevant.
     of_own_words: bool,
 }
 
 impl Course {
-    /// Reads a question: one for a summary or for an order; `None` for any other.
+    /// Analyzes a question: one for a summary or for an order; `None` for any other.
     pub(crate) fn read(query: &str) -> Option<Self> {
         let Question { asks_order, asks_summary, about_self, .. } = question(query);
         (asks_order || asks_summary).then_some(Self { of_own_words: asks_order && about_self })
     }
 
-    /// Returns how many hits it takes.
+    /// Returns the number of hits to fetch.
     pub(crate) fn most() -> NonZeroUsize {
         MOST
     }
 
     /// Returns the lines of hits, oldest first.
     ///
-    /// People's words and the assistant's are ranked apart, and the best of one stands beside the best of the other: the one
-    /// tells what was done, the other what came of it, and whichever is longer would drown the rest.
+    /// User and assistant words are ranked separately and then interleaved by rank: the former tell what was done, the
+    /// latter the result, and the longer side would otherwise crowd out the other.
     pub(crate) fn lines<'h>(
         self,
         hits: impl Iterator<Item = &'h Hit>,
@@ -69,7 +69,7 @@ impl Course {
         lines
     }
 
-    /// Whether an event belongs to it.
+    /// Whether an event belongs in the timeline.
     fn takes(self, event: &Event) -> bool {
         match event.role {
             Role::User | Role::Document => true,
@@ -79,7 +79,7 @@ impl Course {
     }
 }
 
-/// One sentence of a course.
+/// One sentence of a timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     span: Span,
@@ -88,7 +88,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Returns the line as a part of a context, made of its hit as a whole; `weight` is that of the hit's space.
+    /// Returns the line as a context fragment derived from its hit; `weight` is that of the hit's space.
     pub(crate) fn fragment(self, whole: Fragment, weight: f32) -> Fragment {
         let Self { span, text, rank } = self;
         let rank = ScorePart { weight: rank.weight * weight, value: rank.value * weight, ..rank };
@@ -104,12 +104,12 @@ impl Line {
     }
 }
 
-/// How much an event is about the question, whatever else speaks for it.
+/// The topical relevance of a hit, without the other signals.
 fn about(hit: &Hit) -> f32 {
     hit.parts.iter().filter(|part| ABOUT.contains(&part.name)).map(|part| part.value).sum()
 }
 
-/// Returns the sentence that says most of what is asked, the first of equals, shortened to a line.
+/// Returns the sentence with most of the question's words, the first among equals, truncated to a line.
 fn sentence(content: &str, query: &[u64], analyzer: Analyzer) -> Option<(Span, String)> {
     let head = content.get(..content.floor_char_boundary(READ))?;
     let mut best: Option<(usize, Span, &str)> = None;
@@ -128,7 +128,7 @@ fn sentence(content: &str, query: &[u64], analyzer: Analyzer) -> Option<(Span, S
     Some((Span { end, ..span }, text))
 }
 
-/// How many of the words that are asked about a sentence has, and after all of them whether it says anything.
+/// Ranks a sentence: by the number of question words, then by whether it has content.
 fn says(text: &str, query: &[u64], analyzer: Analyzer) -> usize {
     let language = analyzer.language();
     let (mut found, mut n_words) = (Vec::new(), 0_usize);
@@ -144,7 +144,7 @@ fn says(text: &str, query: &[u64], analyzer: Analyzer) -> usize {
     2 * found.len() + usize::from(n_words > 1)
 }
 
-/// Returns as much of a sentence as a line may hold, up to the end of a word.
+/// Returns the prefix of a sentence that fits a line, up to a word end.
 fn shortened(text: &str) -> &str {
     if text.len() <= LONGEST {
         return text;

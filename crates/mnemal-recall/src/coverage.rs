@@ -1,4 +1,4 @@
-//! How far the vectors of each model go, and which events have none.
+//! Vector coverage by model, and the events without a vector.
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,41 @@ use crate::memory::{MemoryIndex, Placed};
 use crate::recall::Recall;
 use crate::state::Snapshot;
 
-/// One part in so many events may lack a model's vector while the model is taken to cover the space.
+/// One event in this many may lack a model's vector while the model counts as covering the space.
 ///
-/// Source: own choice; what came last has no vector of a slow model yet, and words find it.
+/// Source: own choice; the newest events have no vector of a slow model yet, and the lexical arm finds them.
 const LACKING_PART: u64 = 20;
-/// So many events may lack it in any case. Source: ARCHITECTURE 12.1, what an answer may be behind without saying so.
+/// This many events may lack a vector in any case. Source: own choice; a smaller delay need not be reported.
 const LACKING: u64 = 20;
 
-/// How far the vectors of each model go.
+/// Number of vectors by model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Events that recall can find and that have a text.
+    /// Recallable events with text.
     pub events: u64,
-    /// Those of them that have a vector, by model.
+    /// Those of them with a vector, by model.
     pub models: BTreeMap<ModelId, u64>,
 }
 
 impl Coverage {
-    /// Returns how many events have no vector of the model.
+    /// Returns how many events lack a vector of the model.
     pub fn behind(&self, model: &ModelId) -> u64 {
         self.events.saturating_sub(self.models.get(model).copied().unwrap_or_default())
     }
 
-    /// Whether a model may answer for the space: at most 20 events, or one in 20, have no vector of it.
+    /// Whether a model covers the space well enough to answer: at most 20 events, or one in 20, lack its vector.
     ///
-    /// Until then another generation of vectors serves, and where there is none, words do.
+    /// Until then another generation of vectors is used, and without one only the lexical arm.
     pub fn is_served_by(&self, model: &ModelId) -> bool {
         self.behind(model) <= LACKING.max(self.events / LACKING_PART)
     }
 }
 
 impl Recall {
-    /// Counts the events with a vector, by model. Costs a load of the index in a process that has not searched yet.
+    /// Counts the events with a vector, by model. Loads the index in a process that has not searched yet.
     ///
     /// # Errors
-    /// `Unsupported` without an index; whatever its store answers.
+    /// `Unsupported` without an index; otherwise the store's error.
     pub async fn coverage(&self) -> Result<Coverage> {
         let snapshot = self.level().await?;
         let index = &snapshot.index;
@@ -50,7 +50,7 @@ impl Recall {
         Ok(Coverage { events, models: index.models().map(|(model, n)| (model.clone(), n)).collect() })
     }
 
-    /// Returns the events behind a position that have a text and no vector of the model, oldest first.
+    /// Returns the events after a position that have text and no vector of the model, oldest first.
     ///
     /// # Errors
     /// As for [`coverage`](Self::coverage).
@@ -82,7 +82,7 @@ fn lacking<'a>(
 }
 
 impl MemoryIndex {
-    /// The models that have vectors, with their numbers.
+    /// The models with vectors, with their counts.
     fn models(&self) -> impl Iterator<Item = (&ModelId, u64)> {
         self.vectors.iter().map(|(model, n)| (model, u64::from(*n)))
     }

@@ -1,13 +1,13 @@
-//! Where a ranking ends before its limit: at the first score that falls off.
+//! Adaptive cutoff: ends a ranking before its limit where the scores drop.
 
-/// Share of the best score below which a hit is no longer of its kind. Source: AD-13.
+/// Share of the best score below which a hit is cut. Source: memvid, `src/types/adaptive.rs`.
 const OF_BEST: f32 = 0.5;
-/// Fall from one score to the next that ends a ranking. Source: AD-13.
+/// Drop between consecutive scores that ends a ranking. Source: memvid, `src/types/adaptive.rs`.
 const FALL: f32 = 0.4;
-/// Score below which a hit has little of what was asked for. Source: AD-13.
+/// Score below which a hit is cut. Source: memvid, `src/types/adaptive.rs`.
 const LEAST: f32 = 0.3;
 
-/// Returns how many scores, given in order, best first, come before they fall off; at least 1 of those that there are.
+/// Returns how many scores, in descending order, come before the cutoff; at least 1 if there are any.
 pub(crate) fn before_fall(scores: impl IntoIterator<Item = f32>) -> usize {
     let mut scores = scores.into_iter();
     let Some(best) = scores.next() else { return 0 };

@@ -1,4 +1,4 @@
-//! What makes a whole answer doubtful: the words are another person's, or are about somebody who never came up.
+//! Penalties for a whole answer: words of another person, or an unknown name.
 
 use mnemal_core::TermHash;
 
@@ -9,13 +9,13 @@ use crate::question::Query;
 use crate::recall::is_person;
 use crate::terms::FIRST_PERSON;
 
-/// What a turn counts in which its speaker does not speak of himself. Source: `bench abstain` on `LoCoMo` (ADR 31); "I painted
-/// it" tells whose doing it was, "what a painting" does not.
+/// Factor for turns in which the speaker makes no statement about themselves. Source: `bench abstain` on `LoCoMo` (ADR 31);
+/// "I painted it" tells who did it, "what a painting" does not.
 const IMPERSONAL: f32 = 0.5;
 
-/// Returns the grounds that all hits of an answer share; the others are as without a question.
+/// Returns the evidence features common to all hits of an answer; the others keep their neutral values.
 ///
-/// `rows` are the candidates: a turn that is none holds no word of the question that counts.
+/// `rows` are the candidates: other turns contain no content word of the question.
 pub(crate) fn shared(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> Grounds {
     let frequency = |term: TermHash| words.frequency(term).unwrap_or_else(|| index.frequency(term));
     let is_unknown = |name: &Vec<TermHash>| name.iter().all(|term| frequency(*term) == 0);
@@ -23,9 +23,10 @@ pub(crate) fn shared(index: &MemoryIndex, words: &LexicalScores, query: &Query, 
     Grounds { named, others, has_unknown_name: query.names.iter().any(is_unknown), ..Grounds::default() }
 }
 
-/// How much of the question one turn holds at most: of those by or about the people whom it names, and of other people's.
+/// The largest share of the question in one turn: of turns by or about the people that it names, and of other people's
+/// turns.
 ///
-/// Two zeros if the question names nobody who speaks here. Turns of machines, and of people without a name, do not count.
+/// Two zeros if the question names no speaker. Turns of machines, and of people without a name, do not count.
 fn voices(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> (f32, f32) {
     let called: Vec<TermHash> = query.terms.0.iter().copied().filter(|term| index.is_name(*term)).collect();
     if called.is_empty() {

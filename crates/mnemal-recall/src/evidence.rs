@@ -1,66 +1,69 @@
-//! How much speaks for a hit, whatever the other hits: what decides whether it may be injected.
+//! Evidence for a hit, independent of the other hits: decides whether it may be injected.
 
-/// Evidence from which on a hit may be injected without being asked for.
+/// Least evidence of a hit that may be injected without an explicit request.
 ///
 /// Source: `bench abstain` (ADR 31): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
 pub const EVIDENCE_FLOOR: f32 = 0.24;
 
-/// Floor of a vector whose embedder declares none: one handed in with a request. Source: CF-20.
+/// Similarity floor for vectors without a declared one, as those supplied with a request. Source: own choice, the floor of
+/// embedding endpoints.
 pub(crate) const DEFAULT_FLOOR: f32 = 0.5;
 
-/// What speaks for a hit, and what speaks against it.
+/// Evidence features of a hit, positive and negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Grounds {
-    /// A quoted phrase of the question stands in it.
+    /// It contains a quoted phrase of the question.
     pub has_phrase: bool,
-    /// Share of the question's weight that the turn and two messages on either side hold, 0 to 1.
+    /// Share of the question's weight covered by the turn and two messages on either side, 0 to 1.
     pub coverage: f32,
-    /// Cosine, calibrated so that the floor of its embedder is [`EVIDENCE_FLOOR`] and 1 is 1; 0 to 1, 0 without vectors.
+    /// Cosine, calibrated so that the embedder's floor maps to [`EVIDENCE_FLOOR`] and 1 to 1; 0 to 1, 0 without vectors.
     pub nearness: f32,
-    /// The asked attribute ("reason" of "what was the reason for …") is not said there: share of its weight, 0 to 1.
+    /// Weight share of the requested attribute that is missing in the turn ("reason" of "what was the reason for …"), 0 to
+    /// 1.
     pub lacking: f32,
-    /// Largest share of the question's weight that one turn by or about a person whom the question names holds, 0 to 1.
+    /// Largest share of the question's weight in one turn by or about a person that the question names, 0 to 1.
     pub named: f32,
-    /// The same of turns in which other people speak of themselves or of nobody whom it names; 0 if it names no speaker.
+    /// The same for turns in which other people speak about themselves or about nobody it names; 0 if it names no speaker.
     pub others: f32,
-    /// The question has a name that nobody ever said.
+    /// The question contains a name that never occurred.
     pub has_unknown_name: bool,
-    /// The question is about the one who asks, and the turn has words of somebody else: a mail, a page.
+    /// The question is about the asker, and the turn holds another author's words: a mail, a page.
     pub is_foreign: bool,
 }
 
-/// How much the four doubts take away.
+/// Weights of the four penalties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvidenceRule {
-    /// What [`Grounds::named`] has ahead of [`Grounds::others`] before these raise a doubt.
+    /// Lead of [`Grounds::named`] over [`Grounds::others`] before these cause a penalty.
     pub head_start: f32,
-    /// Share of the evidence that a lacking attribute takes away.
+    /// Share of the evidence removed for a missing attribute.
     pub lacking: f32,
-    /// Share of the evidence that a name which nobody said takes away.
+    /// Share of the evidence removed for an unknown name.
     pub unknown_name: f32,
-    /// Share of the evidence that somebody else's words take away from a question about oneself.
+    /// Share of the evidence removed for another author's words, in a question about oneself.
     pub foreign: f32,
 }
 
 impl EvidenceRule {
-    /// The rule of recall.
+    /// The default rule.
     ///
     /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 31).
-    /// Chosen without a conversation they reject the same shares of its questions within .006. `foreign` is not fitted there, where
-    /// nobody pastes: own choice, so that a whole mail stays below [`EVIDENCE_FLOOR`] (`bench life`, ADR 179).
+    /// With one conversation left out at a time the same shares of its questions are rejected within .006. `foreign` is not
+    /// fitted there, because the data has no pasted text: own choice, so that a whole mail stays below [`EVIDENCE_FLOOR`]
+    /// (`bench life`, ADR 179).
     pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7, foreign: 0.8 };
 }
 
 impl Grounds {
-    /// Returns the evidence, 0 to 1: the support, times 1 less each doubt; 1 for a quoted phrase.
+    /// Returns the evidence, 0 to 1: the support, times 1 less each penalty; 1 for a quoted phrase.
     ///
     /// | | |
     /// |---|---|
-    /// | support | `1 − (1 − coverage) · (1 − nearness)`: words and meaning as two witnesses |
-    /// | somebody else said it | `min(1, (named + head_start) / others)²`, where `others` is above 0 |
-    /// | the attribute is not said | `1 − rule.lacking · lacking` |
-    /// | nobody said the name | `1 − rule.unknown_name` |
-    /// | somebody else's words for a question about oneself | `1 − rule.foreign` |
+    /// | support | `1 − (1 − coverage) · (1 − nearness)`: words and meaning as independent evidence |
+    /// | another person said it | `min(1, (named + head_start) / others)²`, where `others` is above 0 |
+    /// | missing attribute | `1 − rule.lacking · lacking` |
+    /// | unknown name | `1 − rule.unknown_name` |
+    /// | another author's words, for a question about oneself | `1 − rule.foreign` |
     ///
     /// It rises with coverage, nearness and `named`, and falls with the others.
     pub fn evidence(&self, rule: &EvidenceRule) -> f32 {
@@ -71,12 +74,12 @@ impl Grounds {
         let unknown = if self.has_unknown_name { rule.unknown_name } else { 0.0 };
         let foreign = if self.is_foreign { rule.foreign } else { 0.0 };
         let kept = self.voice(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown) * (1.0 - foreign);
-        // The sum makes a negative zero a zero.
+        // Adding zero turns a negative zero into a positive one.
         (support * kept).clamp(0.0, 1.0) + 0.0
     }
 
-    /// Returns how much speaks for the words being those of a person whom the question names, 0 to 1: the factor of the first
-    /// doubt, 1 where nobody is named.
+    /// Returns the evidence that the words are those of a person whom the question names, 0 to 1: the factor of the first
+    /// penalty, 1 if it names nobody.
     pub(crate) fn voice(&self, rule: &EvidenceRule) -> f32 {
         let share =
             if self.others > 0.0 { ((self.named + rule.head_start) / self.others).min(1.0) } else { 1.0 };
@@ -84,7 +87,7 @@ impl Grounds {
     }
 }
 
-/// Returns the nearness of a cosine, 0 to 1, by the floor of its embedder.
+/// Maps a cosine to 0 to 1, by the floor of its embedder.
 pub(crate) fn nearness(cosine: f32, floor: f32) -> f32 {
     let zero = (floor - EVIDENCE_FLOOR) / (1.0 - EVIDENCE_FLOOR);
     if zero >= 1.0 { 0.0 } else { ((cosine - zero) / (1.0 - zero)).clamp(0.0, 1.0) + 0.0 }

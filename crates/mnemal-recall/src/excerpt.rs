@@ -1,40 +1,40 @@
-//! The sentences of a long text that answer a question.
+//! Extractive excerpts: the sentences of a long text that answer a question.
 
 use std::ops::Range;
 
 use mnemal_core::Span;
 use mnemal_text::{Analyzer, Sentence, is_stop_word, sentences, term_hash};
 
-/// Bytes of a text that are read. Source: own choice; an answer of an assistant has a tenth of it.
+/// Most bytes of a text that are analyzed. Source: own choice; ten times the length of an assistant's answer.
 const READ: usize = 32_768;
-/// Stands where words were left out.
+/// Marks omitted words.
 const GAP: &str = " … ";
 
-/// The parts of a text that are shown, in their order.
+/// The parts of a text to show, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     pub(crate) spans: Vec<Span>,
     pub(crate) text: String,
 }
 
-/// Reads questions and cuts texts to what answers them.
+/// Shortens texts to the sentences that answer a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Excerpts {
     query: Vec<u64>,
     analyzer: Analyzer,
-    /// Bytes of the text of a line.
+    /// Most bytes of an excerpt.
     most: usize,
 }
 
 impl Excerpts {
-    /// Cuts texts to so many bytes for a question.
+    /// Shortens texts to this many bytes for a question.
     pub(crate) fn new(query: &str, analyzer: Analyzer, most: usize) -> Self {
         let query = analyzer.query_terms(query).iter().map(|term| term_hash(term)).collect();
         Self { query, analyzer, most }
     }
 
-    /// Returns the sentences that say most of what is asked, each with what stands next to it, as far as they fit; `None` for a
-    /// text that is short enough. A sentence that is too long for a line is left out beside others.
+    /// Returns the sentences that share most with the question, each with adjacent text as far as it fits; `None` for a
+    /// text that is short enough. A sentence longer than a line is skipped if others fit.
     pub(crate) fn cut(&self, content: &str) -> Option<Excerpt> {
         if content.len() <= self.most {
             return None;
@@ -49,7 +49,7 @@ impl Excerpts {
         excerpt(content, &spans)
     }
 
-    /// Returns the places of the parts that are kept, ascending.
+    /// Returns the indexes of the kept parts, ascending.
     fn choose(&self, parts: &[Range<usize>], said: &[Vec<u64>]) -> Vec<usize> {
         let (mut kept, mut known, mut left) = (Vec::new(), Vec::new(), self.most);
         loop {
@@ -59,7 +59,7 @@ impl Excerpts {
             let best = (0..parts.len()).filter(fits).max_by_key(|place| (news(*place), usize::MAX - *place));
             let Some(best) = best else { break };
             if news(best) == 0 {
-                // Nothing more is said of the question: what stands next to what was chosen explains it.
+                // No further part adds question words: the text after the chosen parts explains them.
                 let follows = |place: &usize| {
                     kept.is_empty() || place.checked_sub(1).is_some_and(|before| kept.contains(&before))
                 };
@@ -78,7 +78,7 @@ impl Excerpts {
         kept
     }
 
-    /// Returns the beginning of the part that says most, where none fits.
+    /// Returns the beginning of the best part, if none fits.
     fn beginning(&self, parts: &[Range<usize>], said: &[Vec<u64>], head: &str) -> Range<usize> {
         let most = |place: &usize| (said.get(*place).map_or(0, Vec::len), usize::MAX - *place);
         let best = (0..parts.len()).max_by_key(most).and_then(|place| parts.get(place)).cloned();
@@ -90,7 +90,7 @@ impl Excerpts {
         best.start..best.start + word
     }
 
-    /// Returns the words of the question that a part has, each once.
+    /// Returns the question words in a part, each once.
     fn said(&self, text: &str) -> Vec<u64> {
         let language = self.analyzer.language();
         let mut found = Vec::new();
@@ -110,7 +110,7 @@ fn new_of(said: &[u64], known: &[u64]) -> usize {
     said.iter().filter(|hash| !known.contains(hash)).count()
 }
 
-/// Returns the sentences of a text, none over a line break.
+/// Returns the sentences of a text, split at line breaks.
 fn parts(text: &str) -> Vec<Range<usize>> {
     let lines = |sentence: Sentence| {
         let lines = sentence.of(text).split_inclusive('\n');
@@ -124,7 +124,7 @@ fn parts(text: &str) -> Vec<Range<usize>> {
     sentences(text).into_iter().flat_map(lines).filter(|part| !part.is_empty()).collect()
 }
 
-/// Joins parts that stand next to each other.
+/// Joins adjacent parts.
 fn joined(parts: &[Range<usize>], kept: &[usize], text: &str) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
     for part in kept.iter().filter_map(|place| parts.get(*place)) {

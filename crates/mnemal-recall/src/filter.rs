@@ -1,4 +1,4 @@
-//! The rows that a request may find, read from the blocks' columns.
+//! Request filter over the blocks' columns.
 
 use mnemal_core::{EventFilter, IndexBlock, Labels, Role, SessionId, Within};
 
@@ -6,10 +6,11 @@ use crate::lexical::LexicalIndex as _;
 use crate::memory::MemoryIndex;
 use crate::rows::RowSet;
 
-/// Rows that are looked at together for one of a conversation. Source: own choice.
+/// Rows scanned together for one session. Source: own choice.
 const STRETCH: usize = 64;
 
-/// Returns the rows that pass; what the filter says of erased and quarantined events is void, because no block holds them.
+/// Returns the rows that pass; the filter's flags for erased and quarantined events have no effect, because no block holds
+/// such events.
 pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&SessionId>) -> RowSet {
     let except = except.and_then(|session| Some((session, index.session_number(session.as_str())?)));
     match except {
@@ -31,9 +32,9 @@ pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&Se
     })
 }
 
-/// All rows but those of one conversation; its decisions pass.
+/// All rows except those of one session; its decisions pass.
 fn all_but(index: &MemoryIndex, session: u32) -> RowSet {
-    // Few rows are of one conversation, and to find that none of many is costs next to nothing.
+    // Few rows belong to one session, and a check of many at once is almost free.
     let stretches = index.columns.sessions.chunks(STRETCH).zip((0_u32..).step_by(STRETCH));
     let of_session =
         stretches.filter(|(sessions, _)| sessions.contains(&session)).flat_map(|(sessions, first)| {
@@ -51,13 +52,13 @@ fn is_open(filter: &EventFilter) -> bool {
     *filter == open
 }
 
-/// A filter with its names looked up in one block.
+/// A filter with its names resolved to one block's codes.
 struct Narrowed<'a> {
     block: &'a IndexBlock,
     filter: &'a EventFilter,
-    /// Each asked name with the column it is asked of.
+    /// Each requested name as a code of its column.
     codes: Vec<(&'a Labels, u16)>,
-    /// The conversation whose turns do not pass.
+    /// The session whose turns do not pass.
     except: Option<u16>,
     is_void: bool,
 }
@@ -98,7 +99,7 @@ impl<'a> Narrowed<'a> {
     }
 }
 
-/// The code that a block's column has for a name.
+/// Returns the code of a name in a block's column.
 fn code(labels: &Labels, name: &str) -> Option<u16> {
     let place = labels.names.iter().position(|known| known == name)?;
     u16::try_from(place + 1).ok()

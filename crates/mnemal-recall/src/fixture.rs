@@ -1,4 +1,4 @@
-//! A small chat of our own, and what tests need around it.
+//! Test fixture: a small chat and helpers.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -18,7 +18,7 @@ use crate::terms::{index_marks, index_terms};
 pub(crate) const NOON: i64 = 1_683_547_200_000_000;
 const HOUR: i64 = 3_600_000_000;
 
-/// Runs a future that waits for nothing but itself.
+/// Runs a future that is always ready.
 pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -73,7 +73,7 @@ two|Ben|Igor is a great name for a cactus.
 one|Ada|Did your daughter like Jupiter?
 one|Ben|She did, but she prefers the moon.";
 
-/// Questions to the chat, with the place of the turn that answers each.
+/// Questions about the chat, with the index of the turn that answers each.
 pub(crate) const QUESTIONS: [(&str, usize); 12] = [
     ("What did Ben build with his daughter?", 1),
     ("What can Ben see with the telescope?", 3),
@@ -100,7 +100,7 @@ pub(crate) fn chat() -> Vec<NewEvent> {
     (0..).zip(CHAT.lines()).map(line).collect()
 }
 
-/// The block that a store would make of these events.
+/// The block that a store would make from these events.
 pub(crate) fn block(events: &[NewEvent], first: u64) -> IndexBlock {
     let mut block = IndexBlock::default();
     let analyzer = Analyzer::new(Language::English);
@@ -152,7 +152,7 @@ pub(crate) fn id(seq: u64) -> EventId {
     EventId(u128::from(seq) << 64 | 1)
 }
 
-/// The chat as an index of blocks of these lengths.
+/// The chat as an index of blocks with these lengths.
 pub(crate) fn index(lengths: &[usize]) -> MemoryIndex {
     let turns = chat();
     let mut index = MemoryIndex::default();
@@ -171,7 +171,8 @@ pub(crate) fn query(words: &str) -> TermQuery {
 
 const DIMENSIONS: usize = 256;
 
-/// Embeds a text as the sum of one direction a word; a few words share theirs, so that meaning can be near without words.
+/// Embeds a text as the sum of one direction per word; a few words share a direction, so texts can be similar without
+/// common words.
 #[derive(Debug)]
 pub(crate) struct WordEmbedder {
     model: ModelId,

@@ -1,4 +1,4 @@
-//! One score out of many signals.
+//! Score fusion: one score from many signals.
 
 use std::cmp::Ordering;
 
@@ -9,32 +9,32 @@ use crate::signal::{
     Arm, COMPANY, DENIAL, FORM, NEARNESS, RIVAL, SIGNALS, Scale, Signal, TABLE, WORDS, Weights,
 };
 
-/// A row with what was measured for it, in the order of the table of signals.
+/// A row with its raw signal values, in table order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) row: u32,
-    /// Its conversation, by number.
+    /// The number of its session.
     pub(crate) session: u32,
     pub(crate) raw: [f32; SIGNALS],
 }
 
-/// A row with its score, and what was measured for it.
+/// A row with its score and raw signal values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fused {
     pub(crate) row: u32,
     pub(crate) score: f32,
-    /// In the order of the table of signals, all finite.
+    /// In table order, all finite.
     raw: [f32; SIGNALS],
 }
 
 impl Fused {
-    /// What was measured of a signal, by its place in the table.
+    /// Returns the raw value of a signal, by its table index.
     pub(crate) fn raw(&self, signal: usize) -> f32 {
         self.raw.get(signal).copied().unwrap_or_default()
     }
 }
 
-/// What makes a score of what was measured; one for all candidates of an answer.
+/// Normalization and weights, the same for all candidates of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rule {
     /// The largest value of each signal among the candidates.
@@ -43,7 +43,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the summands of a score.
+    /// Returns the parts of a score.
     pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
         let measured = fused.raw.into_iter().zip(self.normalised(&fused.raw)).zip(self.weights);
         let part = |(signal, ((raw, normalised), weight)): (&Signal, ((f32, f32), f32))| ScorePart {
@@ -60,7 +60,7 @@ impl Rule {
         self.normalised(raw).iter().zip(&self.weights).map(|(value, weight)| weight * value).sum()
     }
 
-    /// What counts of what was measured, each 0 to 1.
+    /// Normalized signal values, each 0 to 1.
     fn normalised(&self, raw: &[f32; SIGNALS]) -> [f32; SIGNALS] {
         let mut values = *raw;
         for ((value, signal), largest) in values.iter_mut().zip(&TABLE).zip(&self.largest) {
@@ -77,7 +77,7 @@ impl Rule {
         values
     }
 
-    /// How far a turn is about what is asked, 0 to 1: the mean of its words and its nearness, of those that count.
+    /// Topical relevance of a turn, 0 to 1: the mean of its word score and its similarity, of those available.
     fn of_question(&self, values: &[f32; SIGNALS]) -> f32 {
         let (sum, count) =
             [WORDS, NEARNESS].iter().fold((0.0, 0.0), |(sum, count): (f32, f32), place| {
@@ -95,10 +95,10 @@ impl Rule {
     }
 }
 
-/// Ranks candidates, best first; of equal scores the better words, then the newer row.
+/// Ranks candidates, best first; equal scores by word score, then the newer row.
 ///
-/// Whether an arm ran is seen from the candidates: one whose largest value is 0 did not, and its weights fall to the others.
-/// The result does not depend on the order of the candidates. Every score lies in 0 to 1 and is the sum of its parts.
+/// An arm counts as run if any candidate has a value above 0 for it; otherwise its weights go to the others. The result
+/// does not depend on the order of the candidates. Every score is within 0 to 1 and the sum of its parts.
 pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fused>, Rule) {
     let largest = largest(&candidates);
     let ran = |arm: Arm| {
@@ -125,7 +125,7 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fu
     (fused, rule)
 }
 
-/// The weights of the signals that are measured of a turn alone.
+/// The weights without the signals that depend on other candidates.
 fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
     for place in [COMPANY, RIVAL] {
         if let Some(weight) = weights.get_mut(place) {
@@ -135,7 +135,7 @@ fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
     weights
 }
 
-/// The conversation of the best of these candidates, if it is of one.
+/// The session of the best of these candidates, if it has one.
 fn best_session<'a>(scored: impl Iterator<Item = (&'a Candidate, &'a Fused)>) -> Option<u32> {
     let best = scored.min_by(|(_, a), (_, b)| better_first(a, b));
     best.map(|(one, _)| one.session).filter(|session| *session != NONE)
@@ -203,7 +203,7 @@ mod tests {
         Candidate { row, session: NONE, raw }
     }
 
-    /// The rows in their order, each with the parts of its score.
+    /// The rows in order, each with its score parts.
     fn ranked(candidates: Vec<Candidate>, weights: &Weights) -> Vec<(u32, Vec<ScorePart>)> {
         let (fused, rule) = fuse(candidates, weights);
         fused.iter().map(|fused| (fused.row, rule.parts(fused))).collect()

@@ -1,7 +1,7 @@
-//! What the graph read in the best turns: facts about those whom a question names, and things of the kind it asks for.
+//! Graph arm: facts about entities in the question, and entities of the requested kind, in the best turns.
 //!
-//! The graph is asked for a bounded number of turns by the ids of their events, and each turn once: its answer is kept, and
-//! only turns that the graph has not read yet are asked for again.
+//! The graph is queried for a bounded number of turns by event id, and once per turn: its results are cached, and only
+//! turns that the graph has not processed yet are queried again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,14 @@ use crate::question::Query;
 use crate::state::Generation;
 use crate::wanted::Asked;
 
-/// Turns that the graph is asked for, the best by all other signals.
+/// Turns for which the graph is queried, the best by all other signals.
 ///
-/// Source: measured (ADR 40): with 200 no metric of either set is better by .001, with 40 `LoCoMo` has .002 less.
+/// Source: measured (ADR 40): with 200 no metric of either set improves by .001, with 40 `LoCoMo` loses .002.
 pub(crate) const LOOKED_AT: usize = 64;
-/// Turns and entities that are kept before all are let go. Source: own choice; some 20 MB.
+/// Turns and entities in the cache before it is cleared. Source: own choice; some 20 MB.
 const KEPT: usize = 65_536;
 
-/// One fact that rests on a turn.
+/// A fact that rests on a turn.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     predicate: Asked,
@@ -32,14 +32,14 @@ struct Told {
     object: Option<EntityId>,
 }
 
-/// What was read in a turn.
+/// The graph's result for a turn.
 #[derive(Clone, Debug, Default)]
 struct Turn {
     facts: Vec<Told>,
     named: Vec<EntityId>,
 }
 
-/// What an entity is, and the terms of each of its names.
+/// The kind of an entity, and the terms of each of its names.
 #[derive(Clone, Debug)]
 struct Known {
     kind: EntityKind,
@@ -53,16 +53,16 @@ struct Kept {
     entities: HashMap<EntityId, Known>,
 }
 
-/// What is known of a candidate by the graph; both 0 or 1.
+/// Graph signals of a candidate; both 0 or 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Hint {
-    /// A fact rests on it that the question asks for, about somebody whom it names.
+    /// A requested fact about an entity in the question rests on it.
     pub(crate) told: f32,
-    /// Somebody whom the question names speaks of a thing of the kind that it asks for.
+    /// A speaker whom the question names mentions an entity of the requested kind.
     pub(crate) kind: f32,
 }
 
-/// What the graph said so far; no lock is held while anything waits.
+/// Cache of graph results; no lock is held across an await.
 #[derive(Debug, Default)]
 pub(crate) struct GraphArm(Mutex<Kept>);
 
@@ -71,7 +71,7 @@ impl GraphArm {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the graph for those of the rows that are not known yet. A dropped future leaves nothing.
+    /// Queries the graph for the rows that are not cached yet. Cancellation-safe.
     pub(crate) async fn read(
         &self,
         store: &dyn GraphStore,
@@ -98,7 +98,7 @@ impl GraphArm {
         Ok(())
     }
 
-    /// The rows whose turns are not kept; an erasure lets everything go.
+    /// The rows that are not cached; an erasure clears the cache.
     fn unknown(&self, index: &MemoryIndex, generation: Generation, rows: &[u32]) -> Vec<Unread> {
         let mut kept = self.kept();
         if kept.generation != generation || kept.turns.len().max(kept.entities.len()) > KEPT {
@@ -112,7 +112,7 @@ impl GraphArm {
         placed.filter(|unread| !kept.turns.contains_key(&unread.event)).collect()
     }
 
-    /// The entities of these turns that are not kept, each with the names of what it is taken for.
+    /// The entities of these turns that are not cached, each with the names of its canonical entity.
     async fn entities(
         &self,
         store: &dyn GraphStore,
@@ -152,23 +152,23 @@ impl GraphArm {
         Ok(known.collect())
     }
 
-    /// Returns what the graph says of each row, in the order of the rows; nothing of those that it has not read.
+    /// Returns the graph signals of each row, in row order; 0 for rows that are not processed.
     pub(crate) fn hints(&self, index: &MemoryIndex, rows: &[u32], query: &Query) -> Vec<Hint> {
         let kept = self.kept();
         rows.iter().map(|row| kept.hint(index, *row, query).unwrap_or_default()).collect()
     }
 }
 
-/// A turn that the graph was not asked about.
+/// A turn to query the graph for.
 #[derive(Clone, Copy, Debug)]
 struct Unread {
     seq: u64,
     event: EventId,
-    /// Somebody with a name speaks: what others name is never looked at, and a machine names much.
+    /// Its speaker has a name; other mentions are never used, and machines mention many entities.
     has_speaker: bool,
 }
 
-/// What the graph read in these turns; an empty one for those in which it found nothing.
+/// Returns the graph's results for these turns; an empty one where it found nothing.
 async fn turns(store: &dyn GraphStore, unread: &[Unread]) -> Result<HashMap<EventId, Turn>> {
     let events: Vec<EventId> = unread.iter().map(|unread| unread.event).collect();
     let mut turns: HashMap<EventId, Turn> = events.iter().map(|event| (*event, Turn::default())).collect();
@@ -208,13 +208,13 @@ impl Kept {
         Some(Hint { told: f32::from(u8::from(told)), kind: f32::from(u8::from(kind)) })
     }
 
-    /// Whether the question has all words of one of its names.
+    /// Whether the question contains all words of one of its names.
     fn is_named(&self, id: EntityId, query: &Query) -> bool {
         let names = self.entities.get(&id).map(|known| known.names.as_slice()).unwrap_or_default();
         names.iter().any(|name| name.iter().all(|term| query.terms.0.contains(term)))
     }
 
-    /// Whether it is of a kind that is asked for, and nobody who speaks here.
+    /// Whether it has a requested kind and is not a speaker here.
     fn is_wanted(&self, id: EntityId, index: &MemoryIndex, query: &Query) -> bool {
         self.entities.get(&id).is_some_and(|known| {
             let speaks = |name: &Vec<TermHash>| name.iter().all(|term| index.is_name(*term));

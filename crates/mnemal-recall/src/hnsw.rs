@@ -1,6 +1,6 @@
-//! A graph of near neighbours by `hnsw_rs`, which recall itself does not use.
+//! HNSW index based on `hnsw_rs`; an optional engine that recall itself does not use.
 //!
-//! ADR 42 has its figures beside those of sign bits.
+//! ADR 42 compares it with sign bits.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,27 +12,27 @@ use hnsw_rs::hnsw::Hnsw;
 use crate::rows::RowSet;
 use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
 
-/// Neighbours of a row in each layer but the lowest, which has twice as many; the library ends the process above 256.
+/// Connections of a row in each layer except the lowest, which has twice as many; the library aborts above 256.
 ///
-/// Source: RECALL 9.2.
+/// Source: the usual `M` of HNSW, as measured.
 const CONNECTIONS: usize = 16;
-/// Rows that are looked at around a row that comes in. Source: RECALL 9.2.
+/// Search width at insertion. Source: the usual `ef_construction` of HNSW, as measured.
 const BUILD_WIDTH: usize = 200;
-/// Most layers. Source: the most that the library has.
+/// Most layers. Source: the maximum of the library.
 const LAYERS: usize = 16;
-/// Fewest rows that are looked at around a query. Source: RECALL 9.2.
+/// Least search width of a query. Source: own choice, twice the 128 of the first measurement.
 const WIDTH: usize = 256;
-/// The distance of what has no direction to compare: farther than any two vectors are apart.
+/// Distance for vectors without direction: farther than any real distance.
 const FAR: f32 = 2.0;
 
-/// What stands in the graph: the number of a row, whose codes stay where they are, or what is asked for.
+/// A node of the graph: a row number, whose codes stay in the blocks, or the query.
 #[derive(Clone, Debug)]
 enum Spot {
     Row(u32),
     Query(Arc<QueryVector>),
 }
 
-/// `1 − cosine`, never below 0 and never undefined: the library panics on either.
+/// `1 − cosine`, never negative and never NaN: the library panics on either.
 struct Clamped(FlatIndex);
 
 impl Distance<Spot> for Clamped {
@@ -50,13 +50,12 @@ impl Distance<Spot> for Clamped {
 
 type Graph = Hnsw<'static, Spot, Clamped>;
 
-/// A graph over all rows of a [`FlatIndex`], for queries without a filter; every other query looks at all rows.
+/// A graph over all rows of a [`FlatIndex`], for queries without a filter; every other query scans all rows.
 ///
-/// It is made from the stored codes and never written anywhere, and it does not learn of rows that come later: what is
-/// erased is gone with the index that it was made from.
-/// The library's panics end here: what panics loses its graph, and the rows are looked at one by one from then on; the
-/// panic hook of the process is still called.
-/// When a graph is let go, the library starts the global threads of rayon.
+/// It is built from the stored codes and never persisted, and it does not include later rows: erased rows disappear with
+/// the index from which it was built. Panics of the library are caught here: the graph is dropped, and queries scan the
+/// rows from then on; the process's panic hook is still called. When a graph is dropped, the library starts rayon's global
+/// threads.
 pub struct HnswIndex {
     flat: FlatIndex,
     dimensions: usize,
@@ -71,7 +70,7 @@ impl fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// Makes the graph of all vectors of `dimensions` values. Costs about a millisecond a row (ADR 42).
+    /// Builds the graph of all vectors of `dimensions` values. Costs about a millisecond per row (ADR 42).
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
         let fits = flat.columns().filter(|(_, column)| column.dimensions == dimensions);
         let rows = fits.flat_map(|(first, column)| {
@@ -90,7 +89,7 @@ impl HnswIndex {
         Self { flat, dimensions, vectors, graph: RwLock::new(graph.filter(|_| vectors > 0)) }
     }
 
-    /// The rows that the graph finds; `None` where it is not there, or fails.
+    /// The rows that the graph finds; `None` if there is no graph, or it fails.
     fn found(&self, query: &QueryVector, limit: usize) -> Option<Vec<u32>> {
         let asked = [Spot::Query(Arc::new(query.clone()))];
         let near = {
@@ -106,7 +105,7 @@ impl HnswIndex {
 
     fn let_go(&self) {
         let graph = self.graph.write().unwrap_or_else(PoisonError::into_inner).take();
-        // There is nothing to be done about a graph that fails even as it goes.
+        // A panic during drop cannot be handled.
         let _gone = guarded(|| drop(graph));
     }
 }
@@ -122,7 +121,7 @@ impl VectorIndex for HnswIndex {
         let is_for_all = filter.is_all() && query.dimensions() == self.dimensions;
         let rows =
             if is_for_all && limit > 0 && limit < self.vectors { self.found(query, limit) } else { None };
-        // A part of the graph that nothing leads to would leave the limit unfilled.
+        // An unreachable part of the graph would leave the limit unfilled.
         let Some(mut rows) = rows.filter(|rows| rows.len() == limit) else {
             return self.flat.nearest(query, filter, limit);
         };
@@ -138,7 +137,7 @@ impl VectorIndex for HnswIndex {
     }
 }
 
-/// Does what the library may panic at; `None` where it did.
+/// Runs library code; `None` if it panics.
 fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
@@ -158,7 +157,7 @@ mod tests {
         crate::vector_index_conformance!(super::index);
     }
 
-    /// Rows with one and the same vector.
+    /// Rows with identical vectors.
     fn alike(rows: usize) -> IndexBlock {
         let seqs: Vec<Seq> = (0..rows).map(|row| Seq(row as u64 + 1)).collect();
         let codes = (0..rows).flat_map(|_| [90, -90, 10]).collect();
@@ -214,7 +213,7 @@ mod tests {
         }
     }
 
-    /// So many rows of chance, none near all others.
+    /// Random rows, none near all others.
     fn random(rows: usize) -> IndexBlock {
         let mut state = 9_u64;
         let mut code = || {

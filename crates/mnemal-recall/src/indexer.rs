@@ -1,4 +1,4 @@
-//! The [`Indexer`] of this crate: terms, marks, and a vector when an embedder is there.
+//! [`Indexer`] of this crate: terms, marks, and a vector if an embedder is configured.
 
 use async_trait::async_trait;
 use mnemal_core::{Embedder, IndexEntry, Indexer, NewEvent, Result, Slot, Vector};
@@ -6,15 +6,16 @@ use mnemal_text::{Analyzer, Language};
 
 use crate::terms::{index_marks, index_terms, indexed_text, is_found};
 
-/// The longest prefix of a text that is embedded, in bytes.
+/// The longest embedded prefix of a text, in bytes.
 ///
-/// Source: own choice; a mean of word vectors says no more after some 600 words, and an append must not wait for a document.
+/// Source: own choice; a mean of word vectors gains nothing after some 600 words, and an append must not wait for a
+/// document.
 const LONGEST_EMBEDDED: usize = 4_096;
 
-/// Makes index entries as [`Recall`](crate::Recall) reads them.
+/// Makes index entries in the form that [`Recall`](crate::Recall) reads.
 ///
-/// The analyser's language must be that of the reading side.
-/// An embedder that fails leaves its vectors out; they come later through `IndexStore::put_vectors`.
+/// The analyzer's language must match the reading side. If an embedder fails, the vector is omitted; it can be added later
+/// through `IndexStore::put_vectors`.
 #[derive(Debug)]
 pub struct EventIndexer {
     analyzer: Analyzer,
@@ -22,8 +23,8 @@ pub struct EventIndexer {
 }
 
 impl EventIndexer {
-    /// Joins an analyser of this language with an embedder, if there is one; whoever appends waits for it, so it must have a
-    /// deadline where it is slow.
+    /// Combines an analyzer of this language with an optional embedder; every append waits for it, so a slow embedder needs
+    /// a deadline.
     pub fn new(language: Language, embedder: Slot<dyn Embedder>) -> Self {
         Self { analyzer: Analyzer::new(language), embedder }
     }
@@ -42,7 +43,8 @@ impl EventIndexer {
     }
 }
 
-/// Returns what is embedded of an event: its indexed text, at most its first 4,096 bytes; nothing of an event that nothing finds.
+/// Returns the text of an event to embed: its indexed text, at most the first 4,096 bytes; empty for an event that is not
+/// indexed.
 ///
 /// Every producer of vectors for recall must embed this text.
 pub fn embedded_text(event: &NewEvent) -> String {

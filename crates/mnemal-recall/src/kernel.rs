@@ -1,14 +1,14 @@
-//! The inner loops of the arm of vectors, compiled for what most processors have and again for what newer ones can do.
+//! SIMD kernels of the vector arm, compiled for the baseline processor and again for newer ones.
 //!
-//! Which of them runs is chosen once a process. Each call does the work of some rows, because the choice costs a jump.
+//! The version is chosen once per process. Each call processes several rows, because the dispatch costs a jump.
 //!
-//! The loops are written out: `Iterator::sum` ends in functions of the standard library that the compiler may put into
-//! another unit than the wide loop, and then they are neither wide nor inlined unless the program is optimised when it is
-//! linked.
+//! The loops are written out: `Iterator::sum` calls functions of the standard library that the compiler may place in
+//! another codegen unit than the vectorized loop; then they are neither vectorized nor inlined without link-time
+//! optimization.
 
 use multiversion::multiversion;
 
-/// Writes the product of the query with each row: rows × `query.len()` codes, row-major, one sum a row.
+/// Writes the dot product of the query with each row: rows × `query.len()` codes, row-major, one sum per row.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
 pub(crate) fn products(query: &[i16], codes: &[i8], sums: &mut [i32]) {
     for (codes, sum) in codes.chunks_exact(query.len().max(1)).zip(sums) {
@@ -16,7 +16,7 @@ pub(crate) fn products(query: &[i16], codes: &[i8], sums: &mut [i32]) {
     }
 }
 
-/// The same of single rows, by their places among the codes; a place that is not there has the sum 0.
+/// The same for single rows, by index; a missing index has the sum 0.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+fma+popcnt"))]
 pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mut [i32]) {
     for (place, sum) in places.iter().zip(sums) {
@@ -25,7 +25,7 @@ pub(crate) fn products_at(query: &[i16], codes: &[i8], places: &[u32], sums: &mu
     }
 }
 
-/// The product of two rows; wide where it is called from a loop that is.
+/// Dot product of two rows; vectorized when called from a vectorized loop.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the instructions of its caller are what makes it fast")]
 fn product(query: &[i16], codes: &[i8]) -> i32 {
@@ -36,10 +36,10 @@ fn product(query: &[i16], codes: &[i8]) -> i32 {
     sum
 }
 
-/// Writes in how many signs each row differs: rows × `signs.len()` words, row-major, one distance a row.
+/// Writes the Hamming distance of each row: rows × `signs.len()` words, row-major, one distance per row.
 ///
-/// The case of two words is spelt out, so that it compiles to wide instructions; newer processors count the signs of eight
-/// words at once.
+/// The case of two words is written out, so that it compiles to vector instructions; newer processors count the bits of
+/// eight words at once.
 #[multiversion(targets(
     "x86_64+avx2+avx512bw+avx512f+avx512vl+avx512vpopcntdq+bmi1+bmi2+fma+popcnt",
     "x86_64+avx2+bmi1+bmi2+fma+popcnt"
@@ -60,10 +60,10 @@ pub(crate) fn distances(signs: &[u64], bits: &[u64], distances: &mut [u16]) {
     }
 }
 
-/// Writes which distances are at most `farthest`: one bit each, 64 a word, the first in the lowest bit; of a last word that is
-/// not full nothing is written.
+/// Writes which distances are at most `farthest`: one bit each, 64 per word, the first in the lowest bit; an incomplete
+/// last word is not written.
 ///
-/// Eight distances become the lowest bits of eight bytes, which a product gathers into one.
+/// Eight distances become the lowest bits of eight bytes, which a multiplication gathers into one byte.
 #[multiversion(targets(
     "x86_64+avx2+avx512bw+avx512f+avx512vl+avx512vpopcntdq+bmi1+bmi2+fma+popcnt",
     "x86_64+avx2+bmi1+bmi2+fma+popcnt"
@@ -84,7 +84,7 @@ pub(crate) fn within(distances: &[u16], farthest: u16, passed: &mut [u64]) {
     }
 }
 
-/// In how many signs two words differ.
+/// Hamming distance of two words.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as of `product`")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64 signs a word")]

@@ -1,4 +1,4 @@
-//! The arm of words: BM25, smoothed over neighbouring messages, with the score of the whole conversation beside it.
+//! Lexical arm: BM25, smoothed over adjacent messages, with the score of the whole session.
 
 mod sum;
 mod table;
@@ -15,63 +15,63 @@ use crate::rows::RowSet;
 use self::sum::{Norm, Words, add_up, best};
 use self::table::{RowScore, Table};
 
-/// Most terms of a query that are used: those of the lowest frequency among those that occur, of equals the first.
+/// Most terms of a query that are used: the rarest among those that occur, and the first of equally rare ones.
 ///
-/// Source: AD-02.
+/// Source: hindsight, `bm25_term_selection.py`.
 pub const MOST_TERMS: usize = 16;
-/// Share of the score of the messages right before and after. Source: AD-08; .695 R@10 against .616 without.
+/// Score share of the adjacent messages. Source: own measurement on `LoCoMo`; .695 R@10 against .616 without.
 const NEAR: f32 = 0.30;
-/// Share of the score of the messages two away. Source: AD-08.
+/// Score share of the messages two away. Source: own measurement on `LoCoMo`, as [`NEAR`].
 const FAR: f32 = 0.15;
-/// A word that more than one row in so many holds brings no candidates where a rarer one is found.
+/// A word in more than one row out of this many adds no candidates where a rarer one is found.
 ///
-/// Source: own choice; names of two speakers are in half of the rows each.
+/// Source: own choice; the names of two speakers are in half of the rows each.
 const COMMON_PART: u32 = 8;
-/// A word that fewer rows hold is never common.
+/// A word in fewer rows is never common.
 ///
-/// Source: measured, `LoCoMo` pooled (2,649 turns): from 1,000 on R@10 falls from .791 to .789; a run over 4,000 rows costs 20 µs.
+/// Source: measured, `LoCoMo` pooled (2,649 turns): from 1,000 on R@10 drops from .791 to .789; scoring 4,000 rows costs 20
+/// µs.
 const COMMON_FROM: u32 = 4_000;
 
-/// Where terms occur. Rows are numbered from 0 in the order of the log.
+/// Postings of terms. Rows are numbered from 0 in log order.
 ///
-/// Guarantees that an implementation must give: `visit` shows each row at most once, ascending over all runs and within
+/// Guarantees that an implementation must give: `visit` passes each row at most once, ascending over all runs and within
 /// each; of two runs that begin at different rows, of whatever terms, one ends before the other begins; every count is at
-/// least 1;
-/// `frequency` is the number of rows shown.
+/// least 1; `frequency` is the number of rows passed.
 pub trait LexicalIndex: Debug + Send + Sync {
-    /// Returns the number of rows, those without terms included.
+    /// Returns the number of rows, including rows without terms.
     fn rows(&self) -> u32;
 
-    /// Returns in how many rows a term occurs.
+    /// Returns the number of rows with a term.
     fn frequency(&self, term: TermHash) -> u32;
 
-    /// Shows the postings of a term in runs; a posting's row counts from the first argument.
+    /// Visits the postings of a term in runs; a posting's row is relative to the first argument.
     fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting]));
 }
 
-/// The analysed terms of a query, distinct, in order of appearance.
+/// The analyzed terms of a query, distinct, in order of appearance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermQuery(pub Vec<TermHash>);
 
-/// What the words of a query say about each row.
+/// Lexical scores of all rows for a query.
 #[derive(Clone, Debug)]
 pub struct LexicalScores {
-    /// What was found of each row.
+    /// Scores per row.
     rows: Table,
     /// BM25 of each conversation as one text.
     sessions: Vec<f32>,
-    /// The terms that are used, one bit of a row each.
+    /// The terms in use, one bit of a row for each.
     terms: Vec<TermHash>,
-    /// Weight of each term that speakers' names do not explain; 0 for a name.
+    /// Weight of each term, except for parts of speakers' names, which weigh 0.
     weights: Vec<f32>,
-    /// How many rows hold each term.
+    /// Document frequency of each term.
     frequencies: Vec<u32>,
     best: Vec<Ranked>,
-    /// Terms that brought no candidates and are not in the scores yet.
+    /// Common terms, which added no candidates and are not in the scores yet.
     common: Vec<Common>,
 }
 
-/// A term that is scored only where it is asked for.
+/// A term that is scored on request only.
 #[derive(Clone, Copy, Debug)]
 struct Common {
     hash: TermHash,
@@ -80,13 +80,13 @@ struct Common {
 }
 
 impl LexicalScores {
-    /// Returns the best rows of the filter by smoothed score, best first, as far as words tell that are not common.
+    /// Returns the best rows of the filter by smoothed score, best first, without the common words.
     pub fn best(&self) -> impl Iterator<Item = u32> + '_ {
         self.best.iter().map(|ranked| ranked.row)
     }
 
-    /// Adds the common words to the scores of these rows, ascending, and of their neighbours; what is said of other rows
-    /// stays without them. For once: a second call adds nothing.
+    /// Adds the common words to the scores of these rows, ascending, and of their neighbors; other rows stay without them.
+    /// Takes effect once: a second call adds nothing.
     pub fn complete(&mut self, index: &dyn LexicalIndex, columns: &Columns, rows: &[u32]) {
         let mut wanted: Vec<u32> = Vec::new();
         if !self.common.is_empty() {
@@ -122,7 +122,7 @@ impl LexicalScores {
         self.rows.get(row).raw
     }
 
-    /// Returns the BM25 score of a row with its neighbours' share.
+    /// Returns the BM25 score of a row, smoothed with its neighbors.
     pub fn smooth(&self, row: u32, columns: &Columns) -> f32 {
         self.around(row, columns).smooth()
     }
@@ -132,40 +132,40 @@ impl LexicalScores {
         Around(around(row, columns).map(|near| self.rows.get(near)))
     }
 
-    /// Returns the BM25 score of the row's conversation.
+    /// Returns the BM25 score of the row's session.
     pub fn session(&self, row: u32, columns: &Columns) -> f32 {
         let session = columns.sessions.get(row as usize).copied().unwrap_or(NONE);
         self.sessions.get(session as usize).copied().unwrap_or_default()
     }
 
-    /// Returns which share of the query's weight the row and the two messages on either side of it hold, 0 to 1.
+    /// Returns the share of the query's weight in the row and the two messages on either side of it, 0 to 1.
     pub fn coverage(&self, row: u32, columns: &Columns) -> f32 {
         self.share(self.around(row, columns).held_around(), u16::MAX)
     }
 
-    /// Returns which of the used terms are meant, one bit each.
+    /// Returns the selected ones of the terms in use, one bit each.
     pub(crate) fn bits(&self, is_meant: impl Fn(TermHash) -> bool) -> u16 {
         let meant = self.terms.iter().enumerate().filter(|(_, term)| is_meant(**term));
         meant.fold(0, |bits, (bit, _)| bits | 1 << bit)
     }
 
-    /// Returns in how many rows a term occurs, if it is one of those that are used.
+    /// Returns the document frequency of a term, if it is in use.
     pub(crate) fn frequency(&self, term: TermHash) -> Option<u32> {
         let place = self.terms.iter().position(|used| *used == term)?;
         self.frequencies.get(place).copied()
     }
 
-    /// Returns which of the used terms the row holds, one bit each.
+    /// Returns the used terms that the row contains, one bit each.
     pub(crate) fn held(&self, row: u32) -> u16 {
         self.rows.get(row).held
     }
 
-    /// Returns which of the used terms the row and the two messages on either side of it hold, one bit each.
+    /// Returns the used terms that the row and the two messages on either side of it contain, one bit each.
     pub(crate) fn held_around(&self, row: u32, columns: &Columns) -> u16 {
         self.around(row, columns).held_around()
     }
 
-    /// Returns the share that terms have in the weight of others, 0 to 1; 0 where those weigh nothing.
+    /// Returns the weight share of terms within others, 0 to 1; 0 if those have no weight.
     pub(crate) fn share(&self, bits: u16, of: u16) -> f32 {
         let weight = |bits: u16| -> f32 {
             let meant = self.weights.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
@@ -176,7 +176,7 @@ impl LexicalScores {
     }
 }
 
-/// A row and the two messages on either side of it, the nearer ones first; [`NONE`] for those that are not there.
+/// A row and the two messages on either side of it, nearest first; [`NONE`] for missing ones.
 #[inline]
 fn around(row: u32, columns: &Columns) -> [u32; 5] {
     let (before, after) = columns.beside(row);
@@ -184,30 +184,30 @@ fn around(row: u32, columns: &Columns) -> [u32; 5] {
     [row, before, after, beyond(before).0, beyond(after).1]
 }
 
-/// What was found of a row and of the two messages on either side of it.
+/// Scores of a row and of the two messages on either side of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around([RowScore; 5]);
 
 impl Around {
-    /// The BM25 score of the row with its neighbours' share.
+    /// The BM25 score of the row, smoothed with its neighbors.
     pub(crate) fn smooth(self) -> f32 {
         let [own, before, after, second, fourth] = self.0.map(|near| near.raw);
         lent(own, [before, after], [second, fourth])
     }
 
-    /// Which of the used terms the row holds, one bit each.
+    /// The used terms that the row contains, one bit each.
     pub(crate) fn held(self) -> u16 {
         let [own, ..] = self.0;
         own.held
     }
 
-    /// Which of the used terms the row and its neighbours hold, one bit each.
+    /// The used terms that the row and its neighbors contain, one bit each.
     pub(crate) fn held_around(self) -> u16 {
         self.0.into_iter().fold(0, |held, near| held | near.held)
     }
 }
 
-/// A score with what the messages right beside it lend, and those beyond them.
+/// A score plus the shares of the messages one and two away.
 #[inline]
 fn lent(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
     let [before, after] = near;
@@ -215,10 +215,10 @@ fn lent(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
     own + NEAR * (before + after) + FAR * (second + fourth)
 }
 
-/// Scores all rows and keeps the best `candidates` that the filter lets through.
+/// Scores all rows and keeps the best `candidates` that pass the filter.
 ///
-/// `is_name` tells the terms that are parts of speakers' names, or ask for nothing; they count for ranking and not for coverage.
-/// Neighbours lend their score whether or not the filter lets them through.
+/// `is_name` marks terms that are parts of speakers' names or have no content; they count for ranking and not for coverage.
+/// Neighbors contribute their score whether or not they pass the filter.
 pub fn score(
     index: &dyn LexicalIndex,
     columns: &Columns,
@@ -245,26 +245,26 @@ pub fn score(
     LexicalScores { rows: found, sessions, terms: used, weights, frequencies, best, common }
 }
 
-/// Parts the common words from those that bring candidates; where there are only common ones, they do.
+/// Separates common words from those that add candidates; if all are common, they add them.
 fn parted(terms: Vec<Found<'_>>, rows: u32) -> (Vec<Found<'_>>, Vec<Found<'_>>) {
     let least = COMMON_FROM.max(rows / COMMON_PART);
     let (common, rare): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| term.frequency > least);
     if rare.iter().all(|term| term.frequency == 0) { (rare, common) } else { (common, rare) }
 }
 
-/// A term of the query with its postings, looked up once.
+/// A query term with its postings, looked up once.
 #[derive(Debug)]
 struct Found<'a> {
     hash: TermHash,
-    /// Its place in the query.
+    /// Its index in the query.
     place: usize,
-    /// Its place among the terms that are used.
+    /// Its index among the terms in use.
     bit: u16,
     frequency: u32,
     runs: Vec<(u32, &'a [Posting])>,
 }
 
-/// The terms that are used, in the order of the query.
+/// The terms in use, in query order.
 fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> {
     let found = |(place, hash): (usize, &TermHash)| {
         let mut runs = Vec::new();
@@ -273,7 +273,7 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> 
         Found { hash: *hash, place, bit: 0, frequency: u32::try_from(rows).unwrap_or(u32::MAX), runs }
     };
     let mut terms: Vec<Found<'a>> = query.0.iter().enumerate().map(found).collect();
-    // A term that occurs nowhere finds nothing: it must not take the place of one that does.
+    // A term that occurs nowhere finds nothing: it must not displace one that does.
     terms.sort_by_key(|term| (term.frequency == 0, term.frequency, term.place));
     terms.truncate(MOST_TERMS);
     terms.sort_by_key(|term| term.place);
@@ -283,7 +283,7 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> 
     terms
 }
 
-/// BM25 of each conversation as one text. Common words are in nearly every one and tell none from another.
+/// BM25 of each session as one text. Common words are in nearly every session and do not distinguish them.
 fn sessions(terms: &[Found<'_>], columns: &Columns) -> Vec<f32> {
     let number = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     let all = columns.session_lengths.len();
@@ -392,7 +392,7 @@ mod tests {
         }
     }
 
-    /// The chat again and again, so that each speaker has more rows than any word that is not common.
+    /// The chat repeated, so that each speaker has more rows than any uncommon word.
     fn long_index() -> MemoryIndex {
         let turns: Vec<_> = chat().iter().cycle().take(1_000).cloned().collect();
         let mut index = MemoryIndex::default();

@@ -1,4 +1,4 @@
-//! What is measured of one candidate, in the order of the table of signals.
+//! Signal values of one candidate, in table order.
 
 use mnemal_core::{Marks, Role};
 
@@ -10,11 +10,12 @@ use crate::recall::is_person;
 use crate::signal::SIGNALS;
 use crate::terms::{DENIAL, FIRST_PERSON, WISH};
 
-/// Length at which a machine's turn has lost all of `brevity`, in terms. Source: learnt with it; BEAM's answers have 570 words.
+/// Length at which a machine's turn has lost all of `brevity`, in terms. Source: learned with it; BEAM's answers have 570
+/// words.
 const LONG: f32 = 600.0;
-/// Terms that every turn has, from its day and its speaker. Source: counted.
+/// Terms that every turn has, from its date and its speaker. Source: counted.
 const EMPTY: f32 = 8.0;
-/// Terms beyond those of every turn at which a named speaker has said enough. Source: own choice; half of the turns of `LoCoMo`
+/// Further terms at which the signal `speaker` reaches its full value. Source: own choice; half of the turns of `LoCoMo`
 /// have more than 30.
 const ENOUGH: f32 = 60.0;
 
@@ -23,17 +24,17 @@ const ENOUGH: f32 = 60.0;
 /// Source: measured on `RealMem`; between three days and a month R@10 changes by .01.
 const WEEK: f32 = 7.0 * 86_400.0;
 
-/// What a candidate is measured against.
+/// The context in which candidates are measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure<'a> {
     index: &'a MemoryIndex,
     query: &'a Query,
     words: Option<&'a LexicalScores>,
-    /// Which of the used terms are of names in the question, one bit each.
+    /// The used terms that are names in the question, one bit each.
     names: u16,
 }
 
-/// A turn with what the index knows of it.
+/// A turn with its index data.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     row: u32,
@@ -44,7 +45,7 @@ struct Turn {
 }
 
 impl<'a> Measure<'a> {
-    /// Looks up what all candidates are measured against.
+    /// Looks up the data common to all candidates.
     pub(crate) fn new(index: &'a MemoryIndex, query: &'a Query, words: Option<&'a LexicalScores>) -> Self {
         let is_of_name = |term| query.names.iter().any(|name| name.contains(&term));
         Self { index, query, words, names: words.map_or(0, |words| words.bits(is_of_name)) }
@@ -55,7 +56,7 @@ impl<'a> Measure<'a> {
         let columns = &self.index.columns;
         let turn = self.turn(row);
         let [words, session, covered, names, reply] = self.by_words(&turn);
-        // A number stands in the turn itself: what the messages around it hold says nothing of it (ADR 59).
+        // A requested number is in the turn itself: what the messages around it contain is irrelevant (ADR 59).
         let coverage = if self.query.asks_number() { 0.0 } else { covered };
         let [speaker, own] = self.by_speaker(&turn);
         let raw: [f32; SIGNALS] = [
@@ -105,7 +106,7 @@ impl<'a> Measure<'a> {
         ]
     }
 
-    /// The question of a person that a person's turn comes right after.
+    /// A person's question that a person's turn directly follows.
     fn answered(&self, turn: &Turn) -> Option<u32> {
         let before = self.index.columns.previous.get(turn.row as usize).copied();
         let before = before.filter(|before| *before != NONE && turn.role == Role::User)?;
@@ -121,7 +122,7 @@ impl<'a> Measure<'a> {
         [said.min(1.0), one_if(turn.marks.has(FIRST_PERSON))]
     }
 
-    /// How near to the moment of the query a row was said, 0 to 1.
+    /// How close a row is in time to the query, 0 to 1.
     fn recent(&self, row: u32) -> f32 {
         let Some((now, at)) = self.query.now.zip(self.index.occurred_at(row)) else { return 0.0 };
         let age = (now.as_micros().saturating_sub(at.as_micros()) / 1_000_000).max(0) as f32;
@@ -141,7 +142,7 @@ fn brevity(turn: &Turn) -> f32 {
     if is_person(turn.role) { 1.0 } else { 1.0 - fullness(turn) }
 }
 
-/// How much a turn says, 0 to 1.
+/// The amount of content of a turn, 0 to 1.
 fn fullness(turn: &Turn) -> f32 {
     (turn.length.ln_1p() / LONG.ln_1p()).min(1.0)
 }
@@ -160,7 +161,7 @@ mod tests {
     use mnemal_core::{NewEvent, Timestamp, Zone};
     use mnemal_text::{Analyzer, Language};
 
-    /// The raw value of a signal for each of these turns; the newest turn is what "now" is.
+    /// The raw value of a signal for each of these turns; the newest turn defines "now".
     fn measured(question: &str, turns: &[NewEvent], signal: &str) -> Vec<f32> {
         let analyzer = Analyzer::new(Language::English);
         let mut index = MemoryIndex::default();

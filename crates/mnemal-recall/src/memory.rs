@@ -1,4 +1,4 @@
-//! The index in memory: the stored blocks as they are, and the few columns that no block can hold.
+//! In-memory index: the stored blocks, and the few columns that span blocks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::terms::is_message;
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Names that say which part a speaker plays, not who he is. Source: own choice.
+/// Names that denote a speaker's role, not a person. Source: own choice.
 const PARTS: [&str; 10] =
     ["user", "assistant", "human", "agent", "ai", "bot", "system", "tool", "model", "narrator"];
 
@@ -25,37 +25,37 @@ const PARTS: [&str; 10] =
 pub(crate) struct Placed {
     pub(crate) first: u32,
     pub(crate) block: Arc<IndexBlock>,
-    /// The number of each of the block's speakers.
+    /// The numbers of the block's speakers.
     speakers: Arc<[u32]>,
 }
 
-/// What a row belongs to and stands beside; one value a row, `u32::MAX` for nothing.
+/// Session data of the rows; one value per row, `u32::MAX` for none.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     /// Number of terms.
     pub lengths: Vec<u32>,
-    /// The message before it in its conversation.
+    /// The previous message in its session.
     pub previous: Vec<u32>,
-    /// The message behind it in its conversation.
+    /// The next message in its session.
     pub next: Vec<u32>,
-    /// Which rows are messages right behind the one before them in their conversation, one bit each: of most rows this tells
-    /// in an eighth of a byte what `previous` and `next` say in eight bytes.
+    /// Which rows directly follow their previous message in the log, one bit each: for most rows this replaces eight bytes
+    /// of `previous` and `next` by an eighth of a byte.
     pub joined: Vec<u64>,
-    /// Which rows have no message before them, one bit each: tells in an eighth of a byte, which is near the processor, what
-    /// most rows at the edge of a conversation are asked of `previous`.
+    /// Which rows have no previous message, one bit each: a compact, cache-friendly form of what `previous` says at the
+    /// start of a session.
     pub opening: Vec<u64>,
-    /// Which rows have no message behind them, one bit each; of `next` as `opening` of `previous`.
+    /// Which rows have no next message, one bit each; the counterpart of `opening` for `next`.
     pub closing: Vec<u64>,
-    /// Its conversation, by number.
+    /// The number of its session.
     pub sessions: Vec<u32>,
-    /// Number of terms of each conversation.
+    /// Number of terms of each session.
     pub session_lengths: Vec<u64>,
     /// Number of terms of all rows.
     pub total_length: u64,
 }
 
 impl Columns {
-    /// Returns the message before a row in its conversation, and the one behind it; [`u32::MAX`] for none.
+    /// Returns the previous and the next message of a row in its session; [`u32::MAX`] for none.
     #[inline]
     pub fn beside(&self, row: u32) -> (u32, u32) {
         let of = |column: &[u32], ends: &[u64]| {
@@ -69,11 +69,11 @@ impl Columns {
         (before, after)
     }
 
-    /// Returns how many of the `reach` messages before a row there are, and how many behind it, where all of them stand one
-    /// behind the other; `None` where one stands elsewhere. At most 32.
+    /// Returns how many of the `reach` messages before and after a row exist, if all of them are consecutive in the log;
+    /// `None` otherwise. `reach` is at most 32.
     #[inline]
     pub(crate) fn neighbours(&self, row: u32, reach: u32) -> Option<(u32, u32)> {
-        // The bits of the rows from the farthest but one before it up to itself, and of those behind it.
+        // The bits of the rows before it, up to itself, and of those after it.
         let before = window(&self.joined, row.checked_sub(reach - 1)?) << (64 - reach);
         let before = before.leading_ones().min(reach);
         let behind = window(&self.joined, row.checked_add(1)?).trailing_ones().min(reach);
@@ -82,7 +82,7 @@ impl Columns {
         is_whole.then_some((before, behind))
     }
 
-    /// Adds a row that stands behind `previous` and before nothing yet.
+    /// Adds a row that follows `previous` and is the last one so far.
     fn join(&mut self, row: u32, previous: u32) {
         if let Some(next) = self.next.get_mut(previous as usize) {
             *next = row;
@@ -105,7 +105,7 @@ impl Columns {
     }
 }
 
-/// Whether the bit of a row is set; behind the end none is.
+/// Whether the bit of a row is set; false beyond the end.
 #[inline]
 fn has(bits: &[u64], row: u32) -> bool {
     bits.get((row / 64) as usize).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
@@ -119,7 +119,7 @@ pub(crate) struct MemoryIndex {
     session_numbers: HashMap<String, u32>,
     last_message: Vec<u32>,
     speaker_numbers: HashMap<String, u32>,
-    /// The terms of the name of each speaker; none of one who has no name but his part.
+    /// The name terms of each speaker; empty for a speaker known only by role.
     speakers: Vec<Vec<TermHash>>,
     name_terms: HashSet<TermHash>,
     pub(crate) vectors: HashMap<ModelId, u32>,
@@ -132,7 +132,7 @@ impl MemoryIndex {
         Cursor(self.blocks.last().and_then(|placed| placed.block.seqs.last().copied()))
     }
 
-    /// Takes over a block; rows that are known already are the caller's to leave out.
+    /// Appends a block; the caller leaves out rows that are present already.
     pub(crate) fn push(&mut self, block: impl Into<Arc<IndexBlock>>, analyzer: Analyzer) {
         let block = block.into();
         if block.is_empty() {
@@ -148,7 +148,7 @@ impl MemoryIndex {
         self.pack();
     }
 
-    /// Numbers conversations and joins each message with the one before it.
+    /// Numbers sessions and links each message to the previous one.
     fn link(&mut self, block: &IndexBlock) {
         let numbers: Vec<u32> = block.sessions.names.iter().map(|name| self.session(name)).collect();
         let columns = &mut self.columns;
@@ -171,7 +171,7 @@ impl MemoryIndex {
         }
     }
 
-    /// The number of a conversation that has a row.
+    /// The number of a session that has rows.
     pub(crate) fn session_number(&self, name: &str) -> Option<u32> {
         self.session_numbers.get(name).copied()
     }
@@ -201,14 +201,15 @@ impl MemoryIndex {
         }
     }
 
-    /// A block whose speakers are known.
+    /// A block with its speakers registered.
     fn placed(&self, first: u32, block: Arc<IndexBlock>) -> Placed {
         let number = |name: &String| self.speaker_numbers.get(name).copied().unwrap_or(NONE);
         let speakers = block.speakers.names.iter().map(number).collect();
         Placed { first, block, speakers }
     }
 
-    /// Merges the newest blocks while the last is as large as the one before it, so that each row is copied a few times only.
+    /// Merges the newest blocks while the last is as large as the one before it, so that each row is copied only a few
+    /// times.
     fn pack(&mut self) {
         while let [.., before, last] = self.blocks.as_slice() {
             if last.block.len() < before.block.len() || last.block.len() + before.block.len() > BLOCK_ROWS {
@@ -220,8 +221,7 @@ impl MemoryIndex {
         }
     }
 
-    /// Reads what is known of these rows, ascending, so that it is near the processor: they lie far apart, and the memory
-    /// answers for all of them at the same time.
+    /// Prefetches the data of these rows, ascending: they are far apart, and the memory reads run in parallel.
     pub(crate) fn fetch(&self, mut rows: &[u32]) {
         let of = |column: &[u32], row: u32| column.get(row as usize).copied().unwrap_or_default();
         let columns = &self.columns;
@@ -244,7 +244,7 @@ impl MemoryIndex {
         std::hint::black_box(met);
     }
 
-    /// The block of a row, and the row's place in it.
+    /// The block of a row, and the row's index in it.
     pub(crate) fn place(&self, row: u32) -> Option<(&IndexBlock, usize)> {
         self.held(row).map(|(placed, place)| (&*placed.block, place))
     }
@@ -260,7 +260,7 @@ impl MemoryIndex {
         block.events.get(place).copied()
     }
 
-    /// The event of a row, and where it stands in the log.
+    /// The event of a row, and its log position.
     pub(crate) fn event_at(&self, row: u32) -> Option<(EventId, Seq)> {
         let (block, place) = self.place(row)?;
         Some((*block.events.get(place)?, *block.seqs.get(place)?))
@@ -280,12 +280,12 @@ impl MemoryIndex {
         self.place(row).and_then(|(block, place)| block.marks.get(place).copied()).unwrap_or_default()
     }
 
-    /// Whether the row's speaker is called by one of these terms.
+    /// Whether one of these terms is in the name of the row's speaker.
     pub(crate) fn is_spoken_by(&self, row: u32, terms: &[TermHash]) -> bool {
         self.speaker(row).iter().any(|term| terms.contains(term))
     }
 
-    /// The terms of the name of the row's speaker; none if he has no name but his part.
+    /// The name terms of the row's speaker; empty for a speaker known only by role.
     pub(crate) fn speaker(&self, row: u32) -> &[TermHash] {
         let number = self.held(row).and_then(|(placed, place)| {
             let code = usize::from(*placed.block.speakers.rows.get(place)?);
@@ -294,7 +294,7 @@ impl MemoryIndex {
         number.and_then(|number| self.speakers.get(number as usize)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether a term is a part of some speaker's name.
+    /// Whether a term is a part of any speaker's name.
     pub(crate) fn is_name(&self, term: TermHash) -> bool {
         self.name_terms.contains(&term)
     }
@@ -307,7 +307,7 @@ impl MemoryIndex {
         }
     }
 
-    /// Number of rows that have a vector of the model.
+    /// Number of rows with a vector of the model.
     pub(crate) fn vectors_of(&self, model: &ModelId) -> u32 {
         self.vectors.get(model).copied().unwrap_or_default()
     }
@@ -346,20 +346,19 @@ impl LexicalIndex for MemoryIndex {
     }
 }
 
-/// Blocks that are looked at together, so that the memory answers for all of them at the same time.
+/// Blocks that are searched together, so that their memory reads run in parallel.
 ///
-/// Source: measured, 1,000 blocks; what a processor can wait for at once.
+/// Source: measured, 1,000 blocks; the outstanding reads of a processor.
 const TOGETHER: usize = 16;
-/// Terms around the guessed place that are looked at first. Source: own choice; sixteen are two or three lines of the
-/// processor's memory.
+/// Terms around the guessed index that are searched first. Source: own choice; sixteen are two or three cache lines.
 const AROUND: usize = 8;
-/// Terms around the guessed place that are looked at where it is not among the first. Source: own choice; the place of nearly
-/// every term of a full block is guessed within 24.
+/// Terms around the guessed index that are searched next. Source: own choice; the guess for nearly every term of a full
+/// block is within 24.
 const FARTHER: usize = 24;
 
-/// Guesses the place of a term in a block, in two steps: by its hash alone, and from the term that stands there.
+/// Guesses the index of a term in a block, in two steps: from its hash alone, and from the term found there.
 ///
-/// Hashes are spread evenly, so this touches less memory than halving.
+/// Hashes are evenly distributed, so this interpolation touches less memory than a binary search.
 fn guess(terms: &[TermHash], term: TermHash) -> usize {
     let place = |distance: u64| usize::try_from((u128::from(distance) * terms.len() as u128) >> u64::BITS);
     let first = place(term.0).unwrap_or_default();
@@ -371,14 +370,14 @@ fn guess(terms: &[TermHash], term: TermHash) -> usize {
     }
 }
 
-/// Reads what a search around this place begins with, so that it is near the processor.
+/// Prefetches the start of a search around this index.
 fn fetch(block: &IndexBlock, place: usize) -> u64 {
     let ends = [place.saturating_sub(AROUND), place.saturating_add(AROUND - 1)];
     let met = ends.into_iter().filter_map(|end| block.terms.get(end)).fold(0, |met, term| met ^ term.0);
     met ^ u64::from(block.starts.get(place).copied().unwrap_or_default())
 }
 
-/// Returns a term's postings in a block, as [`IndexBlock::postings`] does, from the guess of its place.
+/// Returns a term's postings in a block, as [`IndexBlock::postings`] does, from the guess of its index.
 fn postings(block: &IndexBlock, term: TermHash, guess: usize) -> &[Posting] {
     let terms = &block.terms;
     let around = |most: usize| {
@@ -467,7 +466,7 @@ mod tests {
 
     #[test]
     fn a_term_is_found_however_far_from_its_place_it_is_guessed() {
-        // Half of the terms lie close together, as no hashes do, so that their places are guessed badly.
+        // Half of the terms are close together, unlike hashes, so that their guesses are poor.
         let spread = (1..=400_u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut terms: Vec<TermHash> =
             spread.chain((0..400).map(|number| (1 << 60) + 3 * number)).map(TermHash).collect();

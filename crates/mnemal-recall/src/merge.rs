@@ -1,4 +1,4 @@
-//! Puts two neighbouring blocks into one, in memory.
+//! Merges two adjacent blocks into one, in memory.
 
 use mnemal_core::{IndexBlock, Labels, Posting, TermHash, VectorColumn};
 
@@ -85,7 +85,7 @@ fn joined_vectors(first: &IndexBlock, second: &IndexBlock) -> Vec<VectorColumn> 
                 known.codes.truncate(first.len() * column.dimensions);
                 known.codes.extend_from_slice(&column.codes);
             }
-            // A store refuses a second number of dimensions; should one come all the same, the first one stays.
+            // A store rejects a second number of dimensions; if there is one anyway, the first is kept.
             Some(_) => {}
             None => {
                 let mut scales = vec![0.0; first.len()];

@@ -1,9 +1,9 @@
-//! Lets other tasks run between two steps of work, on any runtime.
+//! Cooperative yield between two steps of work, on any runtime.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Gives way once: the task is woken again at once and goes on at its next turn.
+/// Yields once: the task is woken immediately and continues at its next poll.
 pub(crate) async fn pause() {
     let mut is_first = true;
     poll_fn(move |context| {

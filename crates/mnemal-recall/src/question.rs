@@ -1,4 +1,4 @@
-//! What recall reads from a query before it searches; no model has a part in it.
+//! Query analysis by rules, without a model.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,64 +13,64 @@ use crate::terms::NAME;
 use crate::wanted::Wanted;
 use crate::when::{Span, spans};
 
-/// Most terms that are read of a query. Source: PB-28.
+/// Most terms that are read from a query. Source: PB-28, the limit for one query.
 const MOST_READ: usize = 500;
 
-/// Sentences that ask nothing from which on a query is a message.
+/// Number of non-question sentences from which on a query is a message.
 ///
 /// Source: counted; 95 of 100 messages of `RealMem` have so many, and no question of `LoCoMo`, BEAM or `PrefEval`.
 const OF_A_MESSAGE: usize = 2;
-/// Signs that end a question.
+/// Characters that end a question.
 const ASKING: [char; 3] = ['?', '？', '؟'];
 
-/// Words that keep a conversation going and ask nothing. Source: DF-10, own choice of English ones.
+/// Filler words without content. Source: own choice of English ones; a query of fillers must find nothing (DF-10).
 const FILLERS: [&str; 16] = [
     "ok", "okay", "yes", "yeah", "yep", "nope", "sure", "thanks", "thank", "thx", "please", "hi", "hello",
     "hey", "so", "well",
 ];
 
-/// A query, analysed.
+/// An analyzed query.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent findings, each read by its name")]
 pub(crate) struct Query {
-    /// Its terms, stop words dropped.
+    /// Its terms, without stop words.
     pub(crate) terms: TermQuery,
-    /// Forms that an answer may have: a time, a number, a name. Empty when the question asks for none of them.
+    /// The forms an answer may have: a time, a number, a name. Empty if the question asks for none of them.
     pub(crate) forms: Vec<Marks>,
-    /// Those of its terms beside which nothing further is asked: "now", "called".
+    /// Generic terms that ask nothing specific: "now", "called".
     pub(crate) general: Vec<TermHash>,
-    /// The roles of people that it names: "sister".
+    /// The roles of people that it mentions: "sister".
     pub(crate) roles: Vec<RoleWord>,
-    /// It is about the one who asks.
+    /// It is about the asker.
     pub(crate) about_self: bool,
-    /// Spans of time that it names.
+    /// Time spans that it names.
     pub(crate) times: Vec<Span>,
-    /// It asks for what the assistant said.
+    /// It asks for the assistant's words.
     pub(crate) asks_assistant: bool,
     /// It asks for advice or work.
     pub(crate) asks_help: bool,
-    /// It is answered by yes or no.
+    /// It is a yes-or-no question.
     pub(crate) asks_whether: bool,
-    /// It asks for the whole of something.
+    /// It asks for a summary.
     pub(crate) asks_summary: bool,
-    /// What its words ask for.
+    /// The predicates, kinds and numbers that it asks for.
     pub(crate) wanted: Wanted,
-    /// What stands in quotation marks, folded.
+    /// Quoted phrases, folded.
     pub(crate) phrases: Vec<String>,
-    /// The terms of each name in it; none of a German question, where every noun has a capital.
+    /// The terms of each name in it; none in a German question, where every noun has a capital.
     pub(crate) names: Vec<Vec<TermHash>>,
-    /// The terms of the attribute that is asked of something: "reason" of "what was the reason for the delay".
+    /// The terms of the requested attribute: "reason" of "what was the reason for the delay".
     pub(crate) attribute: Vec<TermHash>,
-    /// It is a message of a conversation that goes on, and not a question alone: what would help with it is not asked for.
+    /// It is a message of an ongoing conversation, not only a question; what would help with it is not asked explicitly.
     pub(crate) is_message: bool,
-    /// When it is asked, where that is known.
+    /// When it is asked, if known.
     pub(crate) now: Option<Timestamp>,
-    /// It has words, and not only stop words and fillers; otherwise nothing can be evidence for it.
+    /// It has words other than stop words and fillers; otherwise there can be no evidence.
     pub(crate) asks_something: bool,
 }
 
 impl Query {
-    /// Analyses a text with the analyser of the index.
+    /// Analyzes a text with the index's analyzer.
     pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
         let (asked, wanted) = (question(text), Wanted::read(text));
         let terms = |text: &str| -> Vec<TermHash> {
@@ -107,12 +107,12 @@ impl Query {
         }
     }
 
-    /// Reads the times that the text names, as seen from `now` in a zone.
+    /// Resolves the times that the text names, relative to `now` in a zone.
     pub(crate) fn seen_from(self, now: (Timestamp, &Zone), text: &str, analyzer: Analyzer) -> Self {
         Self { times: spans(text, analyzer.language(), now), now: Some(now.0), ..self }
     }
 
-    /// Whether the graph can say what is asked for; when something was, it cannot.
+    /// Whether the graph can hold the answer; it cannot for a question about when something happened.
     pub(crate) fn asks_graph(&self) -> bool {
         self.wanted.is_of_graph() && !self.forms.contains(&Marks::TIME)
     }
@@ -122,13 +122,13 @@ impl Query {
         self.forms.contains(&Marks::NUMBER)
     }
 
-    /// Whether a turn with these marks has a form that is asked for.
+    /// Whether a turn with these marks has a requested form.
     pub(crate) fn wants(&self, marks: Marks) -> bool {
         self.forms.iter().any(|form| marks.has(*form))
     }
 }
 
-/// Whether a query tells more than it asks: two of its sentences ask nothing, a greeting being one.
+/// Whether a query states more than it asks: at least two of its sentences are no questions, greetings included.
 fn is_message(text: &str) -> bool {
     let sentences = sentences(text);
     let written = sentences.iter().map(|sentence| sentence.of(text));
@@ -138,14 +138,14 @@ fn is_message(text: &str) -> bool {
     written.filter(tells).nth(OF_A_MESSAGE - 1).is_some()
 }
 
-/// The words of a query beside which nothing further is asked, in whatever language.
+/// The generic words of a query, in any language.
 fn general_words(text: &str) -> impl Iterator<Item = &str> {
     static WORDS: LazyLock<HashSet<String>> =
         LazyLock::new(|| question_words().general.iter().map(|word| fold(word)).collect());
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| WORDS.contains(&fold(word)))
 }
 
-/// The words of a query that are no stop words, as written.
+/// The words of a query except stop words, as written.
 pub(crate) fn content_words(text: &str, analyzer: Analyzer) -> impl Iterator<Item = &str> {
     let language = analyzer.language();
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')

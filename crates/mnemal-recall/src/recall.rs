@@ -1,4 +1,4 @@
-//! One answer: catch up, search with every arm that is there, rank, and fetch what was found.
+//! Recall pipeline: load the index, search with every available arm, rank, and hydrate the hits.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -24,48 +24,48 @@ use crate::state::{Shared, Snapshot};
 use crate::vector::{QueryVector, VectorIndex};
 use crate::{answer, filter, substring};
 
-/// Rows that each arm proposes, at least. Source: AD-01; 50 lose .002 R@10, 200 gain nothing.
+/// Fewest rows that each arm proposes. Source: own measurement; 50 lose .002 R@10, 200 gain nothing.
 const CANDIDATES: usize = 100;
-/// Newest events that the substring scan reads. Source: PB-30.
+/// Newest events that the substring scan reads. Source: PB-30, the fallback when the index finds nothing.
 pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 32).
+/// Most rows loaded during one answer. Source: measured, some 40 ms of processor time (ADR 32).
 pub const AT_ONCE: NonZeroUsize = NonZeroUsize::new(32_768).expect("it is not zero");
 
-/// What recall works with; one space.
+/// The parts of recall, for one space.
 #[derive(Clone, Debug)]
 pub struct RecallParts {
-    /// Where blocks come from.
+    /// The store of index blocks.
     pub index: Slot<dyn IndexStore>,
-    /// Where texts come from.
+    /// The store of event texts.
     pub events: Arc<dyn EventStore>,
-    /// What knows entities and facts; without it its signals do not count.
+    /// The graph of entities and facts; without it its signals do not count.
     pub graph: Slot<dyn GraphStore>,
-    /// What tells which version of a note holds.
+    /// The status of note versions.
     pub learnings: Slot<dyn LearningStore>,
-    /// What makes a query's vector.
+    /// The embedder of queries.
     pub embedder: Slot<dyn Embedder>,
-    /// What counts the tokens of hits; without it a token is taken to have two bytes.
+    /// The token counter for hits; without it a token is assumed to have two bytes.
     pub counter: Slot<dyn TokenCounter>,
 }
 
-/// How recall works.
+/// Recall settings.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
-    /// Language of the analyser; that of the indexing side.
+    /// Language of the analyzer; must match the indexing side.
     pub language: Language,
     /// Newest events that the substring scan reads.
     pub scanned: NonZeroUsize,
-    /// Rows of the index that one answer loads at most. Where more are missing it says how many, and the next ones go on.
+    /// Most index rows that one answer loads. If more are missing it reports how many, and later calls load the rest.
     pub at_once: NonZeroUsize,
-    /// What each signal counts in the score of a hit.
+    /// The weight of each signal in the score.
     pub weights: Weights,
-    /// Cosine from which nearness alone is evidence, -1 to 1, in place of the floor that each embedder declares.
+    /// Cosine from which vector similarity alone is evidence, -1 to 1; overrides the floor that each embedder declares.
     pub min_similarity: Option<f32>,
 }
 
 impl Default for RecallSettings {
-    /// English, 10,000 events, 32,768 rows, the shipped table of weights, the floors of the embedders.
+    /// English, 10,000 events, 32,768 rows, the shipped weights, the floors of the embedders.
     fn default() -> Self {
         Self {
             language: Language::English,
@@ -79,8 +79,8 @@ impl Default for RecallSettings {
 
 /// Finds events of one space.
 ///
-/// A read calls no model but the in-process embedder and no network. The index in memory is shared by all calls; it is brought
-/// level with the store before each answer, and a call that has ended leaves nothing running.
+/// A read calls no model except the in-process embedder, and no network. All calls share the in-memory index; it is
+/// synchronized with the store before each answer, and a finished call leaves no background work.
 #[derive(Debug)]
 pub struct Recall {
     pub(crate) parts: RecallParts,
@@ -91,25 +91,26 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Joins the parts. Loads nothing.
+    /// Combines the parts. Loads nothing.
     pub fn new(parts: RecallParts, settings: RecallSettings) -> Self {
         let analyzer = Analyzer::new(settings.language);
         Self { parts, settings, analyzer, shared: Shared::new(analyzer), graph: GraphArm::default() }
     }
 
-    /// Returns what texts and questions are analysed with.
+    /// Returns the analyzer of texts and questions.
     pub(crate) fn analyzer(&self) -> Analyzer {
         self.analyzer
     }
 
     /// Answers a request.
     ///
-    /// The ladder: words and vectors; words alone where vectors are missing; the newest events where a large space is not
-    /// loaded whole yet; the index as it was last seen where the store does not answer; a scan of the newest events for the words as they are written where there is no index, or where it
-    /// holds none of the words. Each rung but the first is a gap or is named in [`Recalled::used`].
+    /// Degradation ladder: lexical and vector search; lexical only if vectors are missing; the newest events if a large
+    /// space is not fully loaded; the last known index if the store does not answer; a substring scan of the newest events
+    /// if there is no index, or it contains none of the words. Each step below the first is reported as a gap or in
+    /// [`Recalled::used`].
     ///
     /// # Errors
-    /// `Invalid` for a query vector without direction; whatever the event store answers, because without it there is no text.
+    /// `Invalid` for a query vector without direction; otherwise the errors of the event store, which holds the texts.
     pub async fn recall(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
         let own = own_vector(request)?;
         let query = Query::read(&request.query, self.analyzer);
@@ -148,8 +149,8 @@ impl Recall {
         Ok(gaps.attach(found))
     }
 
-    /// Loads whatever the index lacks, in steps between which other tasks run, so that later answers need not. Answers
-    /// meanwhile know the newest events; a dropped future leaves what it has loaded.
+    /// Loads the rest of the index, yielding to other tasks between steps, so that later answers need not. Answers
+    /// meanwhile use the newest events; if the future is dropped, the loaded rows are kept.
     ///
     /// # Errors
     /// Those of the store; without an index there is nothing to load.
@@ -160,7 +161,7 @@ impl Recall {
         }
     }
 
-    /// Brings the index level.
+    /// Synchronizes the index completely.
     pub(crate) async fn whole(&self, store: &dyn IndexStore) -> Result<Snapshot> {
         loop {
             let snapshot = self.caught_up(store).await?;
@@ -170,12 +171,12 @@ impl Recall {
         }
     }
 
-    /// Brings the index level, or nearer to it where it lacks more than is loaded at once.
+    /// Synchronizes the index, or loads the most rows allowed at once.
     async fn caught_up(&self, store: &dyn IndexStore) -> Result<Snapshot> {
         self.shared.caught_up(store, self.settings.at_once).await
     }
 
-    /// Brings the index level; where that fails, the index as it was last seen, if there was one.
+    /// Synchronizes the index; on failure returns the last known one, if any.
     async fn snapshot(&self, gaps: &mut Gaps) -> Option<Snapshot> {
         let caught_up = match self.parts.index.part() {
             Ok(store) => self.caught_up(store).await.map_err(GapCause::from),
@@ -191,7 +192,8 @@ impl Recall {
         }
     }
 
-    /// Returns the cosine from which nearness alone is evidence for a question; 1 where the embedder does not read its language.
+    /// Returns the cosine from which similarity alone is evidence for a question; 1 if the embedder does not support its
+    /// language.
     fn floor(&self, embedder: &dyn Embedder, question: &str) -> f32 {
         if embedder.reads(Language::of_question(question).code()) {
             self.settings.min_similarity.unwrap_or(embedder.floor())
@@ -226,7 +228,7 @@ impl Recall {
         gaps.keep(Layer::Vector, made)
     }
 
-    /// Runs the arms, one step each, and ranks the union of what they propose.
+    /// Runs the arms, one step each, and ranks the union of their candidates.
     async fn search(
         &self,
         request: &RecallRequest,
@@ -261,11 +263,11 @@ impl Recall {
         Search::rank(snapshot, query, arms, &rows, &self.settings.weights.boosted(request.boosts))
     }
 
-    /// Asks the graph about the best candidates, where a question asks for what it can hold, and not where the words of the
-    /// question seem to be another person's: of the one who is named, the graph would then tell something else (ADR 45).
+    /// Adds graph signals to the best candidates, if the graph can hold the answer, and unless the matching words seem to
+    /// be another person's: the graph would then add facts about the named person that are no answer (ADR 45).
     ///
-    /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
-    /// newest events says nothing of them.
+    /// A missing or failing graph is a gap, and its weights go to the other signals; a graph that is behind adds nothing
+    /// for the newest events.
     async fn with_graph(
         &self,
         request: &RecallRequest,
@@ -305,7 +307,7 @@ impl Recall {
         Ok(found)
     }
 
-    /// Fetches events, leaving out what the log does not know, and with a gap what is damaged.
+    /// Fetches events, without those missing from the log; a damaged one is a gap.
     pub(crate) async fn fetch(
         &self,
         places: &[(EventId, Seq)],
@@ -330,7 +332,7 @@ impl Recall {
     }
 }
 
-/// The query's vector with what must be known of its model.
+/// The query vector with the metadata of its model.
 #[derive(Clone, Debug)]
 pub(crate) struct AskedVector {
     pub(crate) model: ModelId,
@@ -338,7 +340,7 @@ pub(crate) struct AskedVector {
     pub(crate) floor: f32,
 }
 
-/// When a request is asked: at the world time that it names, else when the newest event happened; recall reads no clock.
+/// Query time: the world time of the request, else the time of the newest event; recall reads no clock.
 fn now(request: &RecallRequest, snapshot: &Snapshot) -> Option<Timestamp> {
     let newest = || snapshot.index.occurred_at(snapshot.index.rows().checked_sub(1)?);
     request.as_of.map(|as_of| as_of.world).or_else(newest)
@@ -366,7 +368,7 @@ pub(crate) fn nothing() -> Recalled {
     }
 }
 
-/// Whether a role's words are a person's.
+/// Whether events of this role hold a person's words.
 pub(crate) fn is_person(role: Role) -> bool {
     matches!(role, Role::User | Role::Decision)
 }

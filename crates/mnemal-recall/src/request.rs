@@ -1,4 +1,4 @@
-//! What is asked of recall, and what it answers.
+//! Recall requests and results.
 
 use std::num::NonZeroUsize;
 
@@ -10,93 +10,93 @@ use mnemal_core::{
 use crate::evidence::Grounds;
 use crate::signal::Boosts;
 
-/// Hits of a request that does not say how many. Source: CF-09, explicit search.
+/// Default number of hits. Source: own choice, for an explicit search.
 pub const DEFAULT_LIMIT: NonZeroUsize = NonZeroUsize::new(10).expect("ten is not zero");
 
-/// Which arms search.
+/// The arms to search with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Words and vectors, as far as both are there (hybrid).
+    /// Lexical and vector search, as far as available (hybrid).
     #[default]
     Auto,
-    /// Words only.
+    /// Lexical search only.
     Lexical,
-    /// Vectors only.
+    /// Vector search only.
     Vector,
 }
 
-/// What comes along with each hit, outside the ranking.
+/// Adjacent messages returned with each hit, outside the ranking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expand {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
-    /// The messages right before and after it in its conversation.
+    /// The previous and the next message in its session.
     Neighbours,
 }
 
-/// How hits are chosen from the ranking.
+/// Diversification of hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
-    /// The best ones.
+    /// The highest-ranked hits.
     #[default]
     Ranked,
-    /// Ones that say different things: of near-duplicates the best, and at most three of one conversation and five of one
-    /// document, unless the question names it.
+    /// Diverse hits: the best of near-duplicates, and at most three of one session and five of one document, unless the
+    /// question names it.
     Covering,
-    /// Each arm's best in turn: the best by its words, the nearest, the second by its words, and so on. For who looks for
-    /// duplicates: a twin that is first in one arm is among the first hits, whatever its score is.
+    /// The arms' best hits in turn: the best by words, the nearest vector, the second best by words, and so on. For
+    /// duplicate detection: a copy that is first in one arm is among the first hits, whatever its score is.
     InTurn,
 }
 
-/// How far down the ranking hits are taken.
+/// The end of the ranking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// Down to the limit.
+    /// Up to the limit.
     #[default]
     Limit,
-    /// Down to where the scores fall off, never further than the limit: before a hit below half of the best score, one more
-    /// than .4 below the hit before it, or one below .3. The best hit stays.
+    /// Up to a score drop, at most up to the limit: before a hit below half of the best score, more than .4 below the
+    /// previous hit, or below .3. The best hit is always kept.
     FallOff,
 }
 
-/// A question to the log.
+/// A recall request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallRequest {
     /// The question, or any words.
     pub query: String,
-    /// The query's own vector and its model, made by the caller; without it the embedder makes one.
+    /// A query vector and its model, supplied by the caller; without it the embedder computes one.
     pub query_vector: Option<(ModelId, Vec<f32>)>,
-    /// Which events may be found. Erased and quarantined ones never are, whatever the filter says of them.
+    /// The events to search. Erased and quarantined ones are always excluded, whatever the filter says.
     pub filter: EventFilter,
-    /// A conversation whose turns are not found: they stand in the asker's window already. Its notes are found.
+    /// A session whose turns are excluded, because the asker's window holds them already. Its notes are included.
     pub except_session: Option<SessionId>,
     /// Most hits.
     pub limit: NonZeroUsize,
-    /// Which arms search.
+    /// The arms to search with.
     pub mode: Mode,
-    /// How much more each arm counts.
+    /// Boosts of the arms.
     pub boosts: Boosts,
-    /// Where the asker is, for "yesterday" and "on Friday"; UTC unless it is said.
+    /// The asker's time zone, for "yesterday" and "on Friday"; UTC by default.
     pub zone: Zone,
-    /// Most tokens of all hits' texts together, neighbours included; hits behind the limit are left out.
+    /// Most tokens of all hit texts together, adjacent messages included; hits beyond it are dropped.
     pub max_tokens: Option<TokenCount>,
-    /// Hits with a lower score are left out.
+    /// Least score of a hit.
     pub min_score: Option<f32>,
-    /// Hits with less evidence are left out; [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) for what nobody asked for.
+    /// Least evidence of a hit; use [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) for unsolicited injection.
     pub min_evidence: Option<f32>,
-    /// What comes along with each hit.
+    /// Adjacent messages to return with each hit.
     pub expand: Expand,
-    /// How hits are chosen from the ranking.
+    /// Diversification of hits.
     pub spread: Spread,
-    /// How far down the ranking hits are taken.
+    /// The end of the ranking.
     pub depth: Depth,
-    /// What held of the notes, as known when; without it a note holds until it is superseded or put away.
+    /// World time and belief time for the status of notes; without it a note is valid until it is superseded or archived.
     pub as_of: Option<AsOf>,
 }
 
 impl RecallRequest {
-    /// Asks for the ten best of all living events, words and vectors, without neighbours.
+    /// Requests the ten best of all live events, with hybrid search and without adjacent messages.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
@@ -118,23 +118,23 @@ impl RecallRequest {
     }
 }
 
-/// Which rung of the ladder answered.
+/// The step of the degradation ladder that answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsedMode {
-    /// Words and vectors.
+    /// Lexical and vector search.
     Hybrid,
-    /// Words.
+    /// Lexical search.
     Lexical,
-    /// Vectors.
+    /// Vector search.
     Vector,
-    /// A scan of the newest events for the query's words as they are written.
+    /// A substring scan of the newest events.
     Substring,
-    /// There was nothing to search for, or nothing to search in.
+    /// No search: an empty query, or an empty space.
     Nothing,
 }
 
 impl UsedMode {
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hybrid => "hybrid",
@@ -146,21 +146,21 @@ impl UsedMode {
     }
 }
 
-/// What led to a hit.
+/// The reason for a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
-    /// It holds words of the query.
+    /// It contains words of the query.
     Words,
-    /// It holds none; a message next to it does.
+    /// Only an adjacent message contains words of the query.
     Neighbour,
-    /// Neither does; its vector is near.
+    /// Neither does; its vector is similar.
     Nearness,
-    /// The query's words stand in it as they are written.
+    /// It contains the query's words as substrings.
     Substring,
 }
 
 impl FoundBy {
-    /// Returns the label that people read.
+    /// Returns the display label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Words => "by its words",
@@ -171,40 +171,40 @@ impl FoundBy {
     }
 }
 
-/// One event that was found.
+/// A found event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The event, as the log has it now.
+    /// The event in its current state in the log.
     pub event: Event,
-    /// Its rank value, 0 to 1; comparable within one answer.
+    /// Its ranking score, 0 to 1; comparable within one answer.
     pub score: Score,
-    /// How much speaks for it, 0 to 1; comparable between answers and spaces.
+    /// Its evidence, 0 to 1; comparable between answers and spaces.
     pub evidence: f32,
-    /// What speaks for and against it, of which the evidence is made.
+    /// The features that the evidence is computed from.
     pub grounds: Grounds,
-    /// What a reranker thought of it, where one was asked; hits that have it stand before those that have not, by it alone.
-    /// It is no part of the score.
+    /// The reranker's score, if one was used; reranked hits come before the others, ordered by it alone. It is no part of
+    /// the score.
     pub reranked: Option<f32>,
-    /// The summands of the score; they add up to it within 1e-6.
+    /// The parts of the score; they add up to it within 1e-6.
     pub parts: Vec<ScorePart>,
-    /// Which share of its score of words came from its neighbours, 0 to 1.
+    /// Share of its lexical score that comes from adjacent messages, 0 to 1.
     pub neighbour_share: f32,
-    /// What led to it.
+    /// The reason for the hit.
     pub found_by: FoundBy,
-    /// The message before it in its conversation, if asked for.
+    /// The previous message in its session, if requested.
     pub before: Option<Event>,
-    /// The message after it in its conversation, if asked for.
+    /// The next message in its session, if requested.
     pub after: Option<Event>,
-    /// The space that it comes from, where several were asked; `None` for the one that the answer is of.
+    /// Its space, if several were searched; `None` for the space of the answer.
     pub space: Option<SpaceId>,
 }
 
 impl Hit {
-    /// Returns the hit with its score, and each summand of it, times `weight`.
+    /// Returns the hit with its score and score parts multiplied by `weight`.
     ///
-    /// A score is a share of the best among its own candidates, so two spaces give their best hits about the same one,
-    /// however little the second has to say. Times the evidence of its best hit, which is comparable, a space's ranking
-    /// keeps its order and finds its place among those of other spaces.
+    /// A score is relative to the best candidate of its own space, so the best hits of two spaces score about the same,
+    /// even if the second space has little relevant content. Multiplied by the evidence of its best hit, which is
+    /// comparable, a space's ranking keeps its order and merges correctly with those of other spaces.
     #[must_use]
     pub fn weighed(mut self, weight: f32) -> Self {
         for part in &mut self.parts {
@@ -216,28 +216,28 @@ impl Hit {
     }
 }
 
-/// A hit that is no answer.
+/// A hit excluded from the result, with the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Withheld {
     /// The hit.
     pub hit: Hit,
-    /// Why it is none.
+    /// The reason.
     pub reason: OmittedReason,
 }
 
-/// What was found.
+/// The result of a recall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recalled {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Notes that match and are no answer, best first: a newer version holds, or they no longer do.
+    /// Matching notes excluded from the hits, best first: superseded by a newer version, or no longer valid.
     pub withheld: Vec<Withheld>,
-    /// The rung that answered.
+    /// The step of the ladder that answered.
     pub used: UsedMode,
-    /// The largest evidence of all hits, 0 without hits; below [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) "nothing
-    /// relevant" is the honest answer.
+    /// The largest evidence of all hits, 0 without hits; below [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) the right answer
+    /// is "nothing relevant".
     pub evidence: f32,
-    /// Position of the newest event that the search knew.
+    /// Position of the newest searched event.
     pub head: Cursor,
     /// Model of the query vector, if there was one.
     pub model: Option<ModelId>,

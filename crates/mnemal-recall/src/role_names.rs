@@ -1,4 +1,4 @@
-//! The names of those whom a question about oneself calls by their role: "my sister" is Veronika.
+//! Role resolution in questions about oneself: "my sister" becomes Veronika.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -14,21 +14,21 @@ use crate::question::Query;
 use crate::recall::Recall;
 use crate::request::RecallRequest;
 
-/// Predicates whose topic is what somebody is for the subject, for long: who asks for a boss may mean one before.
+/// Predicates whose topic is a lasting role; others change, and a question about a boss may mean a former one.
 const PREDICATES: [&str; 3] = ["relative", "partner", "pet"];
-/// Most people of one role whose names are looked for. Source: own choice; a question about "my colleagues" means no one of them.
+/// Most bearers of one role to resolve. Source: own choice; a question about "my colleagues" means no specific person.
 const MOST: usize = 4;
 
-/// A role that a question names.
+/// A role that a question mentions.
 #[derive(Clone, Debug)]
 pub(crate) struct RoleWord {
-    /// As facts name it.
+    /// Its name in facts.
     role: String,
-    /// The word's terms.
+    /// The terms of the word.
     terms: Vec<TermHash>,
 }
 
-/// Returns the roles that a question names, in whatever language.
+/// Returns the roles that a question mentions, in any language.
 pub(crate) fn role_words(text: &str, terms: impl Fn(&str) -> Vec<TermHash>) -> Vec<RoleWord> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
     let role = |word: &str| Some(RoleWord { role: ROLES.get(&fold(word))?.clone(), terms: terms(word) });
@@ -41,15 +41,15 @@ static ROLES: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     roles.map(|(word, role)| (fold(word), fold(role))).collect()
 });
 
-/// Returns the role that a topic names.
+/// Returns the role in a topic.
 fn role_of(topic: &str) -> String {
     let topic = fold(topic);
     ROLES.get(&topic).cloned().unwrap_or(topic)
 }
 
 impl Recall {
-    /// Adds the names of those whom the question calls by their role; the role itself then says nothing more. A role that several
-    /// people have somebody for is left alone. A graph that is not there is no gap here, because words answer as they did.
+    /// Adds the names of the people whom the question mentions by role; the role word then has no further weight. A role
+    /// with several bearers is skipped. A missing graph is no gap here, because the lexical search works without it.
     pub(crate) async fn with_role_names(
         &self,
         request: &RecallRequest,

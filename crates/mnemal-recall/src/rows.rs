@@ -1,6 +1,6 @@
-//! A set of rows of the memory index.
+//! Row sets of the in-memory index.
 
-/// Which rows may be found. Everything, or one bit a row.
+/// The rows that may be found: all, or one bit per row.
 #[derive(Clone, Debug)]
 pub struct RowSet {
     bits: Option<Vec<u64>>,
@@ -14,7 +14,7 @@ impl RowSet {
         Self { bits: None, rows, len: rows }
     }
 
-    /// Returns the set of the rows that pass, asked in ascending order.
+    /// Returns the set of the rows for which `passes` is true; called in ascending order.
     pub fn of(rows: u32, mut passes: impl FnMut(u32) -> bool) -> Self {
         let mut bits = vec![0_u64; rows.div_ceil(64) as usize];
         let mut len = 0;
@@ -29,7 +29,7 @@ impl RowSet {
         Self { bits: Some(bits), rows, len }
     }
 
-    /// Returns the set of all rows but these, each named once.
+    /// Returns the set of all rows except these, which must be distinct.
     pub(crate) fn all_but(rows: u32, these: impl Iterator<Item = u32>) -> Self {
         let mut bits = vec![u64::MAX; rows.div_ceil(64) as usize];
         if let Some(last) = bits.last_mut().filter(|_| !rows.is_multiple_of(64)) {
@@ -70,7 +70,7 @@ impl RowSet {
     }
 }
 
-/// Returns the 64 bits from a place on; behind the end they are not set.
+/// Returns the 64 bits from an index on; bits beyond the end are 0.
 #[inline]
 pub(crate) fn window(bits: &[u64], from: u32) -> u64 {
     let word = |place: usize| bits.get(place).copied().unwrap_or_default();

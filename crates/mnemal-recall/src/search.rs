@@ -1,4 +1,4 @@
-//! What the arms found, measured by all signals and ranked.
+//! Ranking: measures the candidates of all arms and ranks them.
 
 use std::collections::HashMap;
 
@@ -19,14 +19,14 @@ use crate::signal::{KIND, TOLD, Weights};
 use crate::state::Snapshot;
 use crate::vector::VectorIndex as _;
 
-/// The arms that ran.
+/// The results of the arms.
 #[derive(Debug)]
 pub(crate) struct Arms {
     pub(crate) words: Option<LexicalScores>,
     pub(crate) vectors: Option<(Vectors, AskedVector)>,
 }
 
-/// A ranking and all that is needed to explain it.
+/// A ranking with the data that explains it.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) snapshot: Snapshot,
@@ -34,7 +34,7 @@ pub(crate) struct Search {
     rule: Rule,
     measured: Vec<Candidate>,
     arms: Arms,
-    /// What speaks for or against all hits alike.
+    /// Evidence features common to all hits.
     shared: Grounds,
 }
 
@@ -48,7 +48,7 @@ impl Search {
         weights: &Weights,
     ) -> Self {
         snapshot.index.fetch(rows);
-        // What is not loaded yet may hold the name, or the turn of the one who is asked about: then there is no doubt.
+        // Rows that are not loaded yet may contain the name, or the named person's turn; then there is no penalty.
         let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
         let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
@@ -63,12 +63,12 @@ impl Search {
         Self { ranked, rule, measured, ..search }
     }
 
-    /// Whether what is asked of a person seems to be another one's: the first doubt of the evidence.
+    /// Whether the answer seems to hold another person's words: the first evidence penalty.
     pub(crate) fn is_of_another(&self) -> bool {
         self.shared.voice(&EvidenceRule::LEARNT) < 1.0
     }
 
-    /// Ranks anew with what the graph says of some rows.
+    /// Reranks with the graph signals of some rows.
     pub(crate) fn hinted(mut self, rows: &[u32], hints: &[Hint], weights: &Weights) -> Self {
         let hints: HashMap<u32, Hint> = rows.iter().copied().zip(hints.iter().copied()).collect();
         for candidate in &mut self.measured {
@@ -83,7 +83,7 @@ impl Search {
         Self { ranked, rule, ..self }
     }
 
-    /// The summands of the score of a ranked row.
+    /// The score parts of a ranked row.
     pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
         self.rule.parts(fused)
     }
@@ -93,7 +93,7 @@ impl Search {
         vectors.cosine(&asked.vector, row)
     }
 
-    /// The cosines of rows, ascending, each `None` where the row has no vector.
+    /// The cosines of rows, ascending; `None` for a row without a vector.
     fn cosines(&self, rows: &[u32]) -> Vec<Option<f32>> {
         match &self.arms.vectors {
             Some((vectors, asked)) => vectors.flat.cosines(&asked.vector, rows),
@@ -101,12 +101,12 @@ impl Search {
         }
     }
 
-    /// The cosine of two rows; `None` where one has no vector of the query's model.
+    /// The cosine of two rows; `None` if one has no vector of the query's model.
     pub(crate) fn nearness(&self, one: u32, other: u32) -> Option<f32> {
         self.arms.vectors.as_ref()?.0.between(one, other)
     }
 
-    /// What speaks for a row, before its text is known.
+    /// The evidence features of a row, before its text is fetched.
     pub(crate) fn grounds(&self, row: u32, query: &Query) -> Grounds {
         if !query.asks_something {
             return Grounds::default();
@@ -122,7 +122,7 @@ impl Search {
         Grounds { coverage, nearness, lacking, ..self.shared }
     }
 
-    /// What led to a row, and which share of its score of words its neighbours lent.
+    /// The reason for a row, and the share of its lexical score from adjacent messages.
     pub(crate) fn found_by(&self, row: u32) -> (FoundBy, f32) {
         let columns = &self.snapshot.index.columns;
         let scores =
@@ -134,7 +134,7 @@ impl Search {
         }
     }
 
-    /// Which arms ran.
+    /// The arms that ran.
     pub(crate) fn used(&self) -> UsedMode {
         match (&self.arms.words, &self.arms.vectors) {
             (Some(_), Some(_)) => UsedMode::Hybrid,
@@ -144,22 +144,22 @@ impl Search {
         }
     }
 
-    /// How many rows have no vector of the query's model, where they are more than half.
+    /// The number of rows without a vector of the query's model, if they are more than half.
     ///
-    /// Texts without a word that the model knows never get one, so some rows always lack a vector.
+    /// Texts without any word that the model knows never get a vector, so some rows always lack one.
     pub(crate) fn lacks_vectors(&self) -> Option<u64> {
         let index = &self.snapshot.index;
         let known = index.vectors_of(&self.asked()?.model);
         if known.saturating_mul(2) >= index.rows() {
             return None;
         }
-        // What has no words, as a decision about a fact, waits for no vector.
+        // An event without words, such as a decision about a fact, needs no vector.
         let worded = index.columns.lengths.iter().filter(|length| **length > 0).count() as u64;
         let behind = worded.saturating_sub(u64::from(known));
         (behind > worded / 2).then_some(behind)
     }
 
-    /// The query's vector, if there was one.
+    /// The query vector, if there was one.
     pub(crate) fn asked(&self) -> Option<&AskedVector> {
         self.arms.vectors.as_ref().map(|(_, asked)| asked)
     }

@@ -1,4 +1,4 @@
-//! Sign bits around the mean: two looks at many vectors, and the int8 codes of those that are likely to be near.
+//! Sign-bit prefilter: two cheap passes over many vectors, then exact int8 scores of the likely nearest.
 
 mod estimate;
 
@@ -15,59 +15,59 @@ use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
 
 use self::estimate::Estimate;
 
-/// Rows that a look lets through.
+/// Selectivity of a pass.
 #[derive(Clone, Copy, Debug)]
 struct Look {
-    /// So many at least.
+    /// Fewest rows kept.
     fewest: usize,
-    /// Share of the vectors, in thousandths.
+    /// Share of the vectors kept, in thousandths.
     share: usize,
 }
 
-/// By the number of signs that they share with the query.
+/// Hamming distance to the query's signs.
 ///
 /// Source: measured (ADR 42), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
-/// nearest are found, as many as one look finds that lets 6 % through.
+/// nearest are found, as many as with a single pass that keeps 6 %.
 const FIRST: Look = Look { fewest: 4_000, share: 60 };
-/// By the product of the query's values with their signs; the codes of these rows are read. Source: as [`FIRST`].
+/// Product of the query's values with the signs; the codes of the remaining rows are read. Source: as [`FIRST`].
 const SECOND: Look = Look { fewest: 1_000, share: 15 };
 
 impl Look {
-    /// How many of so many vectors are let through where `limit` are wanted.
+    /// Rows kept out of `vectors`, if `limit` are requested.
     fn of(self, vectors: usize, limit: usize) -> usize {
         self.fewest.max(vectors * self.share / 1_000).max(limit)
     }
 }
-/// From how many vectors on the first look pays. Source: RECALL 9.5, to be confirmed by `bench latency`.
+/// Number of vectors from which on the prefilter is faster than a full scan. Source: own measurement of int8 scans.
 pub const SIGN_BITS_FROM: u32 = 30_000;
 
-/// Blocks between two pauses while the signs are taken. Source: own choice; some 2 ms of 128 dimensions.
+/// Blocks processed between two yields. Source: own choice; some 2 ms of 128 dimensions.
 const BLOCKS_A_STEP: usize = 8;
 
-/// Rows that tell where the thresholds lie. Source: own choice; 1.5 % of them are 120, which is right within some 9 %.
+/// Sample size for the thresholds. Source: own choice; 1.5 % of them are 120, which is accurate within some 9 %.
 const SAMPLED: usize = 8_192;
-/// Rows whose distances are taken at once, so that they stay near the processor.
+/// Rows per batch of distances, so that they stay in the cache.
 const TOGETHER: usize = 1_024;
 
-/// One sign a dimension and row, taken around the mean of all vectors.
+/// One sign per dimension and row, relative to the mean of all vectors.
 ///
-/// Where the filter leaves fewer than [`SIGN_BITS_FROM`] rows, all of them are looked at instead.
+/// If the filter leaves fewer than [`SIGN_BITS_FROM`] rows, all of them are scanned instead.
 #[derive(Clone, Debug)]
 pub struct SignBits {
     flat: FlatIndex,
     mean: Vec<f32>,
     words: usize,
-    /// `words` words a row; rows without a vector have none of their bits set and are left out when they are rescored.
+    /// `words` words per row; rows without a vector have no bits set and are skipped at rescoring.
     bits: Vec<u64>,
     vectors: usize,
-    /// The bits of the rows that tell where the thresholds lie, which stand one behind the other.
+    /// The bits of the sample rows, contiguous.
     sample: Vec<u64>,
-    /// Rows from one of the sample to the next.
+    /// Distance between sample rows.
     step: usize,
 }
 
 impl SignBits {
-    /// Takes the signs of all vectors of `dimensions` values. Costs two passes over their codes.
+    /// Computes the signs of all vectors of `dimensions` values. Costs two passes over their codes.
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
         let mut mean = Mean::new(dimensions);
         flat.columns().for_each(|(_, column)| mean.add(column));
@@ -76,7 +76,7 @@ impl SignBits {
         signs.over(flat)
     }
 
-    /// The same, giving way to other tasks after every few blocks.
+    /// The same, yielding to other tasks every few blocks.
     pub(crate) async fn built(flat: FlatIndex, dimensions: usize) -> Self {
         let mut mean = Mean::new(dimensions);
         for (place, (_, column)) in flat.columns().enumerate() {
@@ -95,7 +95,7 @@ impl SignBits {
         signs.over(flat)
     }
 
-    /// Ends the taking of signs.
+    /// Completes the computation.
     fn over(mut self, flat: FlatIndex) -> Self {
         let words = self.words.max(1);
         self.step = (self.bits.len() / words / SAMPLED).max(1);
@@ -135,7 +135,7 @@ impl SignBits {
         }
     }
 
-    /// The rows of the filter that pass both looks, ascending.
+    /// The rows of the filter that pass both passes, ascending.
     fn likely(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<u32> {
         let mut signs = vec![0_u64; self.words];
         set_signs(&mut signs, query.values().iter().zip(&self.mean).map(|(value, mean)| value > mean));
@@ -151,7 +151,7 @@ impl SignBits {
         for (bits, first) in self.bits.chunks(TOGETHER * words).zip((0_u32..).step_by(TOGETHER)) {
             kernel::distances(&signs, bits, &mut distances);
             kernel::within(&distances, farthest, &mut passed);
-            // Behind the last row stand distances of the rows before.
+            // After the last row there are leftover distances of earlier rows.
             let rows = u32::try_from(bits.len() / words).unwrap_or(u32::MAX);
             near.clear();
             for (passed, start) in passed.iter().zip((0_u32..).step_by(64)) {
@@ -171,8 +171,8 @@ impl SignBits {
         likely
     }
 
-    /// What lets some so many rows of the filter through each look, seen from a sample: the largest number of other signs,
-    /// and the smallest product. Everything passes where there are fewer rows.
+    /// The thresholds of both passes, estimated from the sample: the largest Hamming distance, and the smallest product.
+    /// Everything passes if there are fewer rows than wanted.
     fn thresholds(
         &self,
         (signs, estimate): (&[u64], &Estimate),
@@ -191,7 +191,7 @@ impl SignBits {
         (farthest, place.map_or(i32::MIN, |place| *products.select_nth_unstable(place).1))
     }
 
-    /// The bits of the rows of the sample that the filter lets through.
+    /// The bits of the sample rows in the filter.
     fn sampled(&self, filter: &RowSet) -> Cow<'_, [u64]> {
         if filter.is_all() {
             return Cow::Borrowed(&self.sample);
@@ -206,7 +206,7 @@ impl SignBits {
     }
 }
 
-/// The distance at this place, from 0, of all in ascending order; the largest number where there are fewer.
+/// The distance at this index in ascending order; the largest number if there are fewer.
 fn nth(distances: &[u16], place: usize) -> u16 {
     let largest = distances.iter().max().copied().unwrap_or_default();
     let mut counts = vec![0_usize; usize::from(largest) + 1];
@@ -234,7 +234,7 @@ impl VectorIndex for SignBits {
         });
         let near = best.into_sorted();
         if near.len() < limit {
-            // Both looks only estimate how many rows they let through.
+            // Both passes only estimate how many rows they keep.
             return self.flat.nearest(query, filter, limit);
         }
         near.into_iter().map(Near::from).collect()
@@ -245,16 +245,16 @@ impl VectorIndex for SignBits {
     }
 }
 
-/// The vectors of one model: sign bits for the older rows where there are many, the codes themselves for the rest.
+/// The vectors of one model: sign bits for the older rows of a large index, exact codes for the rest.
 #[derive(Debug)]
 pub(crate) struct Vectors {
     pub(crate) flat: FlatIndex,
-    /// The bits, and of how many rows.
+    /// The bits, and the number of rows they cover.
     pub(crate) signs: Option<(u32, Arc<SignBits>)>,
 }
 
 impl Vectors {
-    /// The cosine of two rows; `None` where one has no vector.
+    /// The cosine of two rows; `None` if one has no vector.
     pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
         self.flat.between(one, other)
     }
@@ -278,7 +278,7 @@ impl VectorIndex for Vectors {
     }
 }
 
-/// The mean of all vectors, while it is summed up.
+/// Running mean of all vectors.
 struct Mean {
     sum: Vec<f64>,
     vectors: usize,
@@ -310,7 +310,7 @@ impl Mean {
 
 fn set_signs(bits: &mut [u64], signs: impl Iterator<Item = bool>) {
     for (place, is_above) in signs.enumerate() {
-        // Half of the signs are set, in no order that could be foreseen: a branch would cost more than the shift.
+        // Half of the signs are set, unpredictably: a branch would cost more than the shift.
         if let Some(word) = bits.get_mut(place / 64) {
             *word |= u64::from(is_above) << (place % 64);
         }
@@ -326,7 +326,7 @@ mod tests {
     const DIMENSIONS: usize = 128;
 
     #[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
-    /// Vectors around 40 directions, in blocks of 1,000 rows; each tenth row has none.
+    /// Vectors around 40 directions, in blocks of 1,000 rows; every tenth row has none.
     fn flat(rows: usize) -> FlatIndex {
         let mut state = 1_u64;
         let mut random = move || {

@@ -1,26 +1,26 @@
-//! The signals and their weights: the whole of what ranking believes.
+//! Ranking signals and their weights.
 
 use mnemal_core::{Error, Result};
 
-/// Largest weight. Source: own choice; sums of so many such weights stay exact enough.
+/// Largest weight. Source: own choice; sums of such weights stay accurate enough.
 const MOST: f32 = 1_000.0;
 
-/// How much more an arm counts than the table says.
+/// Boost of an arm over its shipped weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boost {
-    /// As much as the table says.
+    /// No change.
     #[default]
     None,
-    /// Twice as much.
+    /// Twice the weight.
     Low,
-    /// Four times as much.
+    /// Four times the weight.
     Medium,
-    /// Seven times as much.
+    /// Seven times the weight.
     High,
 }
 
 impl Boost {
-    /// Returns what the weights of the arm are multiplied by. Source: AD-09.
+    /// Returns the factor for the arm's weights. Source: hindsight, `recall_boost.py`.
     pub fn factor(self) -> f32 {
         match self {
             Self::None => 1.0,
@@ -31,18 +31,18 @@ impl Boost {
     }
 }
 
-/// How much more each arm counts for one request; no arm more, unless it says so.
+/// Boosts of the arms for one request; none by default.
 ///
-/// The factor is that of all weights of the arm; what a turn is like and who speaks keep theirs.
+/// The factor applies to all weights of the arm; signals of the turn itself and its speaker are not boosted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Boosts {
-    /// Words: exact names, codes, quotations.
+    /// Lexical: exact names, codes, quotations.
     pub words: Boost,
-    /// Vectors: what means the same.
+    /// Vectors: similar meaning.
     pub vectors: Boost,
-    /// What the graph read.
+    /// Graph facts.
     pub graph: Boost,
-    /// The times that the question names.
+    /// Times that the question names.
     pub times: Boost,
 }
 
@@ -58,25 +58,25 @@ impl Boosts {
     }
 }
 
-/// Which arm must have run for a signal to count.
+/// The arm that a signal depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arm {
-    /// Words.
+    /// Lexical search.
     Lexical,
-    /// Vectors.
+    /// Vector search.
     Vector,
-    /// What the graph read.
+    /// Graph.
     Graph,
-    /// What a turn is like and who speaks; needs no arm.
+    /// The turn itself and its speaker; needs no arm.
     Turn,
 }
 
-/// How a raw value becomes one in 0 to 1.
+/// Normalization of a raw value to 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Divided by the largest among the candidates.
+    /// Divided by the largest value among the candidates.
     Largest,
-    /// It lies there already.
+    /// Already in range.
     Bounded,
 }
 
@@ -92,62 +92,62 @@ pub(crate) struct Signal {
 /// Number of signals.
 pub(crate) const SIGNALS: usize = 22;
 
-/// Place of `words` in the table.
+/// Index of `words` in the table.
 pub(crate) const WORDS: usize = 0;
-/// Place of `nearness` in the table.
+/// Index of `nearness` in the table.
 pub(crate) const NEARNESS: usize = 5;
-/// Place of `form` in the table; it counts as far as what it stands in is what the question is about.
+/// Index of `form` in the table; it counts in proportion to the topical relevance of its turn.
 pub(crate) const FORM: usize = 11;
-/// Place of `denial` in the table.
+/// Index of `denial` in the table.
 pub(crate) const DENIAL: usize = 13;
-/// Place of `date` in the table.
+/// Index of `date` in the table.
 pub(crate) const DATE: usize = 14;
-/// Place of `company` in the table; it is measured from what the others say.
+/// Index of `company` in the table; it is computed from the other signals.
 pub(crate) const COMPANY: usize = 16;
-/// Place of `rival` in the table; it is measured from what the others say.
+/// Index of `rival` in the table; it is computed from the other signals.
 pub(crate) const RIVAL: usize = 17;
-/// Place of `told` in the table; the graph is asked for the best candidates only.
+/// Index of `told` in the table; the graph is queried for the best candidates only.
 pub(crate) const TOLD: usize = 18;
-/// Place of `kind` in the table; as `told`.
+/// Index of `kind` in the table; as `told`.
 pub(crate) const KIND: usize = 19;
 
 /// The score of a candidate is Σ weight · value / Σ weight, over the signals whose arm ran.
 ///
 /// | signal | value |
 /// |---|---|
-/// | `words` | BM25 of the turn with its neighbours' share |
-/// | `session` | BM25 of its conversation as one text |
-/// | `coverage` | share of the question's idf that the turn and two messages on either side hold, names of speakers left out; 0 where the question asks for a number |
-/// | `names` | share of the idf of the question's names that the turn itself holds, names of speakers left out |
-/// | `reply` | BM25 of the message before it, where that is another question and both are a person's |
+/// | `words` | BM25 of the turn, smoothed with its neighbors |
+/// | `session` | BM25 of its session as one text |
+/// | `coverage` | idf share of the question in the turn and two messages per side, no speaker names; 0 if it asks for a number |
+/// | `names` | share of the idf of the question's names in the turn itself, without speaker names |
+/// | `reply` | BM25 of the previous message, if that is a different question and both are a person's |
 /// | `nearness` | cosine, 0 below 0 |
 /// | `speaker` | its speaker is named in the question; less for a turn of few words |
-/// | `self` | he is named, and speaks of himself |
-/// | `brevity` | 1 for a person's turn; falls with the logarithm of the length of what a machine said; 0 for a message |
-/// | `asked` | the question asks for the assistant's words, and they are |
-/// | `summary` | the question asks for the whole of something, and a machine said it |
-/// | `form` | mean of `words` and `nearness` of a person's turn, where it holds a time, a number or a name that is asked for |
-/// | `wish` | `coverage`, where the question asks for help and a person says how he always wants something |
-/// | `denial` | the question asks whether something is so, and a person denies something |
-/// | `date` | the question names a time, and the event happened then, or near it |
-/// | `opener` | no message comes before it in its conversation |
-/// | `company` | it is of the conversation of the turn that is best by all other signals |
-/// | `rival` | the question asks whether something is so, and a person denies nothing in the conversation of the best denial |
-/// | `told` | a fact rests on it of a predicate that the question asks for, about somebody whom it names |
-/// | `kind` | somebody whom the question names speaks of a thing of the kind that it asks for, as the graph knows it |
-/// | `fullness` | the query is a message, and the turn says much: the logarithm of its length |
-/// | `recent` | the query is a message, and the turn was said not long ago: half a week after it was said |
+/// | `self` | the speaker is named, and uses the first person |
+/// | `brevity` | 1 for a person's turn; falls with the logarithm of the length of a machine's turn; 0 for a message |
+/// | `asked` | the question asks for the assistant's words, and these are |
+/// | `summary` | the question asks for a summary, and the turn is a machine's |
+/// | `form` | mean of `words` and `nearness` of a person's turn, if it holds a requested time, number or name |
+/// | `wish` | `coverage`, if the question asks for help and a person states a lasting preference |
+/// | `denial` | a yes-or-no question, and a person denies something |
+/// | `date` | the question names a time, and the event happened then, or close to it |
+/// | `opener` | it is the first message of its session |
+/// | `company` | it is in the session of the best turn by all other signals |
+/// | `rival` | a yes-or-no question, and a person's turn without a denial in the session of the best denial |
+/// | `told` | a fact with a requested predicate, about an entity in the question, rests on it |
+/// | `kind` | a speaker whom the question names mentions an entity of the requested kind, per the graph |
+/// | `fullness` | the query is a message, and the turn is long: the logarithm of its length |
+/// | `recent` | the query is a message, and the turn is recent: half a week after it was said |
 ///
-/// Source: learnt once, listwise (softmax over the candidates, cross-entropy on the evidence), on the development halves of
-/// `LoCoMo` and BEAM-100K together, all roles indexed, then rounded:
-/// `cargo xtask bench signals --fit --data locomo --data beam100k`.
-/// With one conversation left out at a time: `LoCoMo` R@10 .824, nDCG@10 .673 (n = 689); BEAM .661, .540 (n = 179).
-/// BM25 alone has .636, .504 and .406, .295 (ADR 30).
-/// `brevity`, `asked` and `summary` were held (`--hold brevity=1.1 --hold asked=1.8 --hold summary=2.8`), because the total
-/// hides whose words they find: R@10 on BEAM is .683 for people's words (n = 170) and .304 for the assistant's (n = 33).
+/// Source: learned once, listwise (softmax over the candidates, cross-entropy on the evidence), on the development halves
+/// of `LoCoMo` and BEAM-100K together, all roles indexed, then rounded: `cargo xtask bench signals --fit --data locomo
+/// --data beam100k`. With one conversation left out at a time: `LoCoMo` R@10 .824, nDCG@10 .673 (n = 689); BEAM .661, .540
+/// (n = 179). BM25 alone has .636, .504 and .406, .295 (ADR 30). `brevity`, `asked` and `summary` were fixed (`--hold
+/// brevity=1.1 --hold asked=1.8 --hold summary=2.8`), because the total hides the difference between speakers: R@10 on BEAM
+/// is .683 for people's words (n = 170) and .304 for the assistant's (n = 33).
 ///
-/// `fullness` and `recent` were learnt afterwards with all others held, on the development half of `RealMem`, the only set whose
-/// queries are messages. With one person left out at a time: R@10 .469 against .395, nDCG@10 .302 against .235 (n = 611).
+/// `fullness` and `recent` were learned afterwards with all others fixed, on the development half of `RealMem`, the only
+/// set with messages as queries. With one person left out at a time: R@10 .469 against .395, nDCG@10 .302 against .235 (n =
+/// 611).
 pub(crate) const TABLE: [Signal; SIGNALS] = [
     signal("words", Arm::Lexical, Scale::Largest, 3.35),
     signal("session", Arm::Lexical, Scale::Largest, 1.4),
@@ -177,10 +177,10 @@ const fn signal(name: &'static str, arm: Arm, scale: Scale, weight: f32) -> Sign
     Signal { name, arm, scale, weight }
 }
 
-/// What each signal counts, by its name; the shipped table unless something else is set.
+/// Signal weights by name; the shipped table by default.
 ///
-/// Only the relation of the weights matters: a score is divided by their sum over the arms that ran.
-/// The table in `signal.rs` says what each signal is and where its weight comes from.
+/// Only the ratio of the weights matters: a score is divided by their sum over the arms that ran. The table in `signal.rs`
+/// defines each signal and the origin of its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights([f32; SIGNALS]);
 
@@ -192,15 +192,15 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Returns the names of the signals with their weights, in the order of the parts of a score.
+    /// Returns the signal names with their weights, in the order of the score parts.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f32)> + '_ {
         TABLE.iter().zip(self.0).map(|(signal, weight)| (signal.name, weight))
     }
 
-    /// Sets what one signal counts; 0 switches it off.
+    /// Sets the weight of one signal; 0 switches it off.
     ///
     /// # Errors
-    /// `Invalid` for a name that is no signal, and for a weight below 0, above 1,000 or not finite.
+    /// `Invalid` for an unknown signal name, and for a weight below 0, above 1,000 or not finite.
     pub fn with(mut self, name: &str, weight: f32) -> Result<Self> {
         if !(0.0..=MOST).contains(&weight) {
             return Err(Error::invalid(format!(
@@ -222,7 +222,7 @@ impl Weights {
         self
     }
 
-    /// The weights of the signals whose arm ran, divided by their sum; all 0 when none of them counts.
+    /// The weights of the signals whose arm ran, divided by their sum; all 0 if none of them counts.
     pub(crate) fn over(&self, ran: impl Fn(Arm) -> bool) -> [f32; SIGNALS] {
         let mut weights = self.0;
         for (weight, signal) in weights.iter_mut().zip(&TABLE) {

@@ -1,4 +1,4 @@
-//! Recall as a part of a context.
+//! Recall context source.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -17,47 +17,47 @@ use crate::excerpt::{Excerpt, Excerpts};
 use crate::recall::Recall;
 use crate::request::{Hit, RecallRequest, Recalled};
 
-/// Hits that a context is offered; what fits of them is up to its budget.
+/// Default number of hits offered to a context; its budget decides how many fit.
 ///
-/// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence that is
-/// in the context: 8 hits .723, 24 hits .832 (ADR 12).
+/// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence
+/// that is in the context: 8 hits .723, 24 hits .832 (ADR 12).
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not zero");
-/// Most hits that a context is offered. Source: own choice.
+/// Most hits offered to a context. Source: own choice.
 const MOST: NonZeroUsize = NonZeroUsize::new(80).expect("80 is not zero");
-/// Tokens of a short line, with what stands around its words. Source: own choice.
+/// Tokens of a short line, including its markup. Source: own choice.
 const LINE_TOKENS: u32 = 40;
-/// Hits that may have a name which counts as rare, and of all hits one in so many. Source: own choice.
+/// Most hits with a name that still counts as rare, and the limit as one of this many hits. Source: own choice.
 const RARE: usize = 3;
 const RARE_ONE_IN: usize = 8;
 /// Bytes of a token. Source: English has about four.
 const TOKEN_BYTES: usize = 4;
-/// Of the budget a hit may take one part in so many.
+/// A hit may take one part in this many of the budget.
 ///
-/// Source: measured on the development half of BEAM-100K, share of the evidence in contexts of 1,000 tokens: one in 10 .648, one in
-/// 16 .685, one in 24 .700 (ADR 178).
+/// Source: measured on the development half of BEAM-100K, share of the evidence in contexts of 1,000 tokens: one in 10
+/// .648, one in 16 .685, one in 24 .700 (ADR 178).
 const ONE_IN: usize = 20;
 /// Bytes that every hit may have. Source: own choice, two sentences.
 const SHORTEST: usize = 200;
-/// Part of what the best hit must reach that each hit beside it must have, where few lines are wanted. Source: own choice; a
-/// question of several parts is covered by several hits, each of which answers one part.
+/// Fraction of the best hit's required evidence that each further hit needs, if few lines are wanted. Source: own choice;
+/// the parts of a question are answered by several hits, one each.
 const BESIDE: f32 = 0.5;
-/// Notes that are offered for a question however little evidence they have: what somebody kept on purpose is worth a line where its
-/// words are other ones. Source: GB-39, `recall.inject_limit`.
+/// Notes offered for a question regardless of their evidence: a deliberately stored note may answer in other words. Source:
+/// GB-39, five memories per question.
 const NOTES: usize = 5;
-/// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
-/// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On `LoCoMo` .96 of
-/// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
+/// Evidence that the best hit needs if few lines are wanted, as by a host that sends a request on every prompt: there
+/// silence is the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On
+/// `LoCoMo` .96 of the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
 const FEW_FLOOR: f32 = 0.45;
 
-/// Offers what matches the query of a context, best first.
+/// Offers the hits for the query of a context, best first.
 ///
-/// Turns of the asking conversation are never offered: they stand in its window already, which its notes need not. What has too
-/// little evidence, or is no longer true, is offered as withheld, so that the receipt names it; but of the notes among the hits the
-/// first five stand, unless the host wants few lines.
-/// A context may hold several spaces, so each score is weighed with the evidence of the best hit of its space.
+/// Turns of the asking session are never offered, because its window holds them already; its notes are. Hits with too
+/// little evidence, or that are no longer valid, are offered as withheld, so that the receipt lists them; but the first
+/// five notes among the hits are offered anyway, unless the host wants few lines. A context may combine several spaces, so
+/// each score is weighted by the evidence of the best hit of its space.
 ///
-/// Where a question asks how something went over time, the best hits do not answer it: there a sentence of each of many more
-/// is offered too, and the assembler puts them in the order in which they were said.
+/// If a question asks for a course of events, the best hits do not answer it: one sentence from each of many more hits is
+/// offered too, and the assembler sorts them chronologically.
 #[derive(Clone, Debug)]
 pub struct RecallSource {
     recall: Arc<Recall>,
@@ -70,7 +70,7 @@ impl RecallSource {
         Self { recall, most: INJECT_LIMIT }
     }
 
-    /// Sets how many hits are offered.
+    /// Sets the number of offered hits.
     #[must_use]
     pub fn with_most(mut self, most: NonZeroUsize) -> Self {
         self.most = most;
@@ -78,7 +78,7 @@ impl RecallSource {
     }
 }
 
-/// Microseconds of a day: who asks as of a day asks with what was said on it.
+/// Microseconds in a day: a question as of a day includes what was said on that day.
 const DAY: i64 = 86_400_000_000;
 
 #[async_trait]
@@ -92,7 +92,7 @@ impl ContextSource for RecallSource {
         let Some(query) = request.query.as_ref().filter(|_| is_wanted) else {
             return Ok(Degraded::whole(Vec::new()));
         };
-        // A host that wants few lines asks on every prompt, and has no room for a course.
+        // A host that wants few lines sends a request on every prompt, and has no room for a timeline.
         let course = Course::read(query).filter(|_| request.lines.is_none());
         let known = request.as_of.world.plus_micros(DAY).min(request.as_of.belief.plus_micros(1));
         let asked = RecallRequest {
@@ -123,7 +123,7 @@ impl RecallSource {
     ) -> Vec<Fragment> {
         let floors = Floors::of(&recalled, request);
         let Recalled { hits, withheld, evidence, .. } = recalled;
-        // Where the best hit is no evidence, nothing was said of what is asked.
+        // If the best hit is no evidence, the topic was not discussed.
         let steps: Vec<Fragment> = match course.filter(|_| evidence >= EVIDENCE_FLOOR) {
             Some(course) => {
                 let known = hits.iter().filter(|hit| is_known(hit, request));
@@ -149,18 +149,18 @@ impl RecallSource {
     }
 }
 
-/// Returns how many hits are offered: as many short lines as a budget holds.
+/// Returns the number of offered hits: as many short lines as fit the budget.
 fn most(request: &ContextRequest) -> NonZeroUsize {
     let lines = usize::try_from(request.budget.0 / LINE_TOKENS).unwrap_or(usize::MAX);
     NonZeroUsize::new(lines).map_or(INJECT_LIMIT, |lines| lines.clamp(INJECT_LIMIT, MOST))
 }
 
-/// Returns how many bytes of a hit are shown: a part of the budget.
+/// Returns the most bytes of a hit: a part of the budget.
 fn longest(request: &ContextRequest) -> usize {
     (request.budget.0 as usize * TOKEN_BYTES / ONE_IN).max(SHORTEST)
 }
 
-/// Returns a fragment with the sentences that answer alone.
+/// Returns a fragment shortened to the answering sentences.
 fn shown(whole: Fragment, excerpts: &Excerpts) -> Fragment {
     let Some(Excerpt { spans, text }) = excerpts.cut(&whole.text) else { return whole };
     let sources =
@@ -168,21 +168,21 @@ fn shown(whole: Fragment, excerpts: &Excerpts) -> Fragment {
     Fragment { sources: sources.collect(), text, ..whole }
 }
 
-/// What a hit must have to be offered.
+/// Evidence floors for a hit.
 #[derive(Clone, Copy, Debug)]
 struct Floors {
-    /// Evidence of words of the user or the agent.
+    /// For words of the user or the agent.
     own: f32,
-    /// Evidence of what a page or a tool said.
+    /// For words of a page or a tool.
     external: f32,
 }
 
 impl Floors {
-    /// Where the best hit answers, the room that is left is for the next best: share of the evidence in contexts of 1,000 tokens,
-    /// development half of `LoCoMo`, .792 with a floor beside it and .823 without one (ADR 179).
+    /// If the best hit answers, the rest of the budget goes to the next best: share of the evidence in contexts of 1,000
+    /// tokens, development half of `LoCoMo`, .792 with a floor for further hits and .823 without one (ADR 179).
     ///
-    /// Where few lines are wanted, what a page or a tool said is no reason to break the silence, and beside other words it must
-    /// have all the evidence that is asked of the best.
+    /// If few lines are wanted, words of a page or a tool do not justify an injection by themselves, and next to others
+    /// they need the full evidence of a best hit.
     fn of(recalled: &Recalled, request: &ContextRequest) -> Self {
         if request.lines.is_none() {
             let floor = if recalled.evidence < EVIDENCE_FLOOR { EVIDENCE_FLOOR } else { 0.0 };
@@ -200,12 +200,13 @@ impl Floors {
     }
 }
 
-/// The rare names and numbers of a question: a turn that has one is about what is asked, however its other words are.
+/// The rare names and numbers of a question: a turn with one of them is relevant whatever its other words are.
 #[derive(Clone, Debug, Default)]
 struct Named(Vec<String>);
 
 impl Named {
-    /// Finds them; where few lines are wanted, silence is the usual answer, and a name is no reason to break it.
+    /// Finds them; empty if few lines are wanted, where silence is the usual answer and a name does not justify an
+    /// injection.
     fn of(query: &str, hits: &[Hit], request: &ContextRequest) -> Self {
         if request.lines.is_some() {
             return Self::default();
@@ -242,16 +243,16 @@ fn has(hit: &Hit, name: &str) -> bool {
     words.any(|word| fold(word) == name)
 }
 
-/// Whether the event was known then, has words to show, and is no turn of the asking conversation.
+/// Whether the event was known at the time, has text to show, and is not a turn of the asking session.
 fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
     let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
-    // The scan for a substring, which stands in where no words match, knows no asking conversation.
-    // A note stands, whoever was told it where; what the engine made of a conversation is that conversation.
+    // The substring scan, the fallback without a lexical match, does not exclude the asking session. A note is kept,
+    // whatever its session; a record that the engine derived from a session counts as a part of it.
     let is_own = hit.event.kept().is_some_and(|kept| kept.session == request.session) && !is_note(hit);
     has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
 }
 
-/// Whether somebody kept it on purpose, and not the engine.
+/// Whether it was stored deliberately and not by the engine.
 fn is_note(hit: &Hit) -> bool {
     let is_made = hit.event.kept().is_none_or(|kept| kept.origin == Origin::Engine);
     hit.event.role == Role::Decision && !is_made

@@ -1,4 +1,4 @@
-//! Coverage: hits that say different things, chosen from the ranking one by one.
+//! Diversification: a greedy choice of hits with different content.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,20 +9,20 @@ use crate::fuse::Fused;
 use crate::request::{Hit, Spread};
 use crate::search::Search;
 
-/// Weight of the score against the likeness to what was chosen already. Source: AD-15.
+/// Weight of the score against the similarity to chosen hits. Source: zeroclaw, `rerank.rs`.
 const OWN: f32 = 0.7;
-/// Candidates for each hit that is asked for. Source: AD-15.
+/// Candidates per requested hit. Source: zeroclaw, `rerank.rs`.
 const POOL: usize = 4;
-/// Most candidates. Source: AD-15.
+/// Most candidates. Source: zeroclaw, `rerank.rs`.
 const LARGEST_POOL: usize = 1_024;
-/// Most hits of one conversation. Source: AD-15.
+/// Most hits of one session. Source: AD-15, one session must not fill the answer.
 const OF_A_SESSION: usize = 3;
-/// Most hits of one document. Source: AD-15.
+/// Most hits of one document. Source: AD-15, one document must not fill the answer.
 const OF_A_DOCUMENT: usize = 5;
-/// Metadata of an event that is a part of a document: its name for people.
+/// Metadata of a document part: the document's display name.
 const FILE: &str = "file";
 
-/// Returns how many hits must be fetched so that `limit` can be chosen.
+/// Returns how many hits to fetch for a choice of `limit`.
 pub(crate) fn pool(spread: Spread, limit: usize) -> usize {
     match spread {
         Spread::Ranked | Spread::InTurn => limit,
@@ -30,9 +30,9 @@ pub(crate) fn pool(spread: Spread, limit: usize) -> usize {
     }
 }
 
-/// Chooses hits greedily by maximal marginal relevance: each time the one whose score, less its likeness to the nearest hit
-/// that was chosen, is greatest; of equals the one that ranks higher. At most three are of one conversation and five of one
-/// document, unless the question names it.
+/// Chooses hits by greedy maximal marginal relevance: in each step the one with the highest score minus its similarity to
+/// the nearest chosen hit; of equal ones the higher ranked. At most three are of one session and five of one document,
+/// unless the question names it.
 pub(crate) fn choose(
     hits: Vec<Hit>,
     (limit, question): (usize, &str),
@@ -65,8 +65,8 @@ pub(crate) fn choose(
     chosen
 }
 
-/// Returns the rows by turns, as each of these signals has them: the best by the first, the best by the second, the second
-/// best by the first, and so on, each row once; rows of which no signal knows anything come last, as they were.
+/// Interleaves the rows by these signals: the best by the first, the best by the second, the second best by the first, and
+/// so on, each row once; rows without a value for any signal come last, in their original order.
 pub(crate) fn in_turn<'r>(ranked: &[&'r Fused], signals: &[usize]) -> Vec<&'r Fused> {
     let list = |signal: &usize| {
         let mut list: Vec<&Fused> = ranked.iter().copied().filter(|one| one.raw(*signal) > 0.0).collect();
@@ -80,7 +80,7 @@ pub(crate) fn in_turn<'r>(ranked: &[&'r Fused], signals: &[usize]) -> Vec<&'r Fu
     turns.chain(ranked.iter().copied()).filter(|one| seen.insert(one.row)).collect()
 }
 
-/// Most hits of an event's conversation, or of its document, which is a conversation of its own.
+/// Most hits of an event's session, or of its document, which is a session of its own.
 fn most(event: &NewEvent, question: &str) -> usize {
     let file = event.metadata.get(FILE);
     let whole = fold(file.map_or(event.session.as_str(), String::as_str));
@@ -93,7 +93,7 @@ fn most(event: &NewEvent, question: &str) -> usize {
     }
 }
 
-/// Whether a name stands in a text, between the ends of words.
+/// Whether a name occurs in a text as whole words.
 fn is_named(name: &str, text: &str) -> bool {
     let is_end = |next: Option<char>| next.is_none_or(|letter| !letter.is_alphanumeric());
     let mut places = text.match_indices(name).filter(|_| !name.is_empty());
@@ -104,7 +104,7 @@ fn is_named(name: &str, text: &str) -> bool {
     })
 }
 
-/// How alike two texts are: by their vectors where both have one, else by the words they share.
+/// Similarity of two texts: by vectors if both have one, else by shared words.
 pub(crate) struct Likeness<'s> {
     search: &'s Search,
     rows: HashMap<EventId, u32>,
@@ -128,7 +128,7 @@ fn text(hit: &Hit) -> &str {
     hit.event.kept().map_or("", |kept| kept.content.as_str())
 }
 
-/// The share of words of content that two texts have in common, 0 to 1.
+/// Jaccard similarity of the content words of two texts, 0 to 1.
 fn shared(one: &str, other: &str) -> f32 {
     let words = |text: &str| -> HashSet<String> {
         fold(text)

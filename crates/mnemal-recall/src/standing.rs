@@ -1,4 +1,4 @@
-//! Notes among the hits: only the version that holds is an answer.
+//! Note status: excludes hits on note versions that are superseded, archived or ended.
 
 use mnemal_core::{
     AsOf, Event, EventId, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus,
@@ -8,9 +8,9 @@ use mnemal_core::{
 use crate::recall::Recall;
 use crate::request::{Hit, Withheld};
 
-/// Takes out the hits whose note was superseded or put away, or no longer holds.
+/// Removes the hits on notes that are superseded, archived or no longer valid.
 ///
-/// A note that is not folded yet counts as holding: it was just said.
+/// A note that is not folded yet counts as valid: it was just stored.
 pub(crate) async fn part(
     recall: &Recall,
     hits: Vec<Hit>,
@@ -38,8 +38,8 @@ pub(crate) async fn part(
     (shown, withheld)
 }
 
-/// Why a hit is no answer. What the engine put away in favour of another note is none, though that note rests on it; and what the
-/// engine wrote is one only as long as there is a note of it.
+/// The reason to exclude a hit. A note that the engine archived in favor of another is excluded, although that note rests
+/// on it; and an engine-written note counts only while its learning exists.
 fn reason(known: &[Learning], event: &Event, as_of: Option<AsOf>) -> Option<OmittedReason> {
     let rests = |note: &&Learning| note.sources.iter().any(|source| source.event == event.id);
     let versions: Vec<&Learning> = known.iter().filter(rests).collect();
@@ -61,7 +61,7 @@ fn reason(known: &[Learning], event: &Event, as_of: Option<AsOf>) -> Option<Omit
     reason
 }
 
-/// Why a version is no answer; `None` when it holds.
+/// The reason to exclude a version; `None` if it is valid.
 fn standing(note: &Learning, as_of: Option<AsOf>) -> Option<OmittedReason> {
     let ended = as_of.is_some_and(|as_of| note.expires_at.is_some_and(|at| at <= as_of.world));
     let replaced = match as_of {
@@ -69,7 +69,7 @@ fn standing(note: &Learning, as_of: Option<AsOf>) -> Option<OmittedReason> {
         None => note.status != LearningStatus::Active,
     };
     match note.status {
-        // One that holds today was put away for a while.
+        // A version that is valid today was archived at the time.
         LearningStatus::Archived | LearningStatus::Active if replaced => Some(OmittedReason::Archived),
         _ if replaced => Some(OmittedReason::Superseded),
         _ => ended.then_some(OmittedReason::Expired),

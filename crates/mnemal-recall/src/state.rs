@@ -1,7 +1,7 @@
-//! Keeps the index in memory level with the store, shared by all readers of a space.
+//! Index synchronization with the store, shared by all readers of a space.
 //!
-//! No answer waits for more rows than its caller allows. Where a space is opened that has more, the newest ones are loaded
-//! first and answer meanwhile; each call goes on with the rest, oldest first, until both meet.
+//! An answer loads at most as many rows as its caller allows. If a newly opened space has more, the newest rows are loaded
+//! first and answer meanwhile; each call continues with the rest, oldest first, until both meet.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,12 +15,12 @@ use crate::pause::pause;
 use crate::sign_bits::{SIGN_BITS_FROM, SignBits, Vectors};
 use crate::vector::FlatIndex;
 
-/// Rows that one step of catching up asks for. Source: own choice; eight blocks are taken over in less than 5 ms.
+/// Rows per step of synchronization. Source: own choice; eight blocks are loaded in less than 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(8_192).expect("it is not zero");
-/// One part in so many rows may be newer than the sign bits before they are made anew. Source: own choice.
+/// Fraction of rows, one in this many, that may be newer than the sign bits before these are rebuilt. Source: own choice.
 const FRESH_PART: u32 = 8;
 
-/// Which erasures and late vectors an index knows of; counts up in both.
+/// Version of an index by erasures and late vectors; increases with both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation {
     forgets: u64,
@@ -44,16 +44,16 @@ impl Generation {
 #[derive(Debug, Default)]
 struct State {
     generation: Generation,
-    /// From the beginning of the log on.
+    /// From the beginning of the log.
     whole: Stretch,
-    /// The newest rows, as long as a space that was opened is not loaded whole.
+    /// The newest rows, until an opened space is fully loaded.
     newest: Option<Stretch>,
     columns: Option<Columns>,
     signs: Option<Signs>,
     searches: u64,
 }
 
-/// The vectors of an index, as long as it is the one that answers.
+/// The vector columns of an index, while it is current.
 #[derive(Clone, Debug)]
 struct Columns {
     model: ModelId,
@@ -61,12 +61,12 @@ struct Columns {
     found: FlatIndex,
 }
 
-/// An index of the rows behind a position.
+/// An index of the rows after a position.
 #[derive(Clone, Debug, Default)]
 struct Stretch {
-    /// Where it begins.
+    /// Its start position.
     after: Cursor,
-    /// Everything from there up to here is in the index, or is in no index.
+    /// Everything from the start up to here is indexed, or not indexable.
     seen: Cursor,
     index: Arc<MemoryIndex>,
 }
@@ -80,7 +80,7 @@ impl Stretch {
         self.seen.count() >= head.count()
     }
 
-    /// Takes blocks over; fewer rows than `asked` end at the head.
+    /// Adds blocks; if they have fewer rows than `asked`, the head is reached.
     fn take(&mut self, blocks: Vec<IndexBlock>, asked: usize, head: Cursor, analyzer: Analyzer) {
         let loaded = rows(&blocks);
         if loaded > 0 {
@@ -94,7 +94,7 @@ impl Stretch {
         self.seen = Cursor((reached > 0).then_some(Seq(reached)));
     }
 
-    /// Takes over what a later stretch holds, once this one has reached it; a block that begins within this one ends it.
+    /// Appends the rows of a later stretch, once this one has reached it; a block that begins within this one completes it.
     fn join(&mut self, later: &Self, analyzer: Analyzer) {
         if !self.is_level(later.after) {
             return;
@@ -124,7 +124,7 @@ impl State {
         self.newest.as_ref().unwrap_or(&self.whole)
     }
 
-    /// The stretch that is loaded first, and how many rows of it are of use.
+    /// The stretch to load next, and how many rows of it are useful.
     fn loads(&mut self, head: Cursor) -> (&mut Stretch, usize) {
         let Self { newest, whole, .. } = self;
         let Some(newest) = newest else { return (whole, usize::MAX) };
@@ -135,7 +135,7 @@ impl State {
         (whole, if missing > 0 { missing } else { usize::MAX })
     }
 
-    /// Joins the newest rows to the others where these have reached them, and lets them go once those are level.
+    /// Joins the newest rows to the others when these have reached them, and drops them once those are current.
     fn settle(&mut self, head: Cursor, analyzer: Analyzer) {
         let Some(newest) = self.newest.take() else { return };
         self.whole.join(&newest, analyzer);
@@ -151,29 +151,29 @@ struct Signs {
     bits: Arc<SignBits>,
 }
 
-/// The index as it was at one moment.
+/// The index at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) index: Arc<MemoryIndex>,
     pub(crate) head: Cursor,
-    /// Events that it lacks, because loading them would have taken too long.
+    /// Events not loaded, because loading them would have taken too long.
     pub(crate) lacks: u64,
     pub(crate) generation: Generation,
 }
 
-/// Where loading must go on.
+/// Position to continue loading from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wanted {
-    /// Where the stretch begins.
+    /// Start of the stretch.
     of: Cursor,
-    /// Behind which position.
+    /// The position after which to load.
     after: Cursor,
-    /// Rows that are of use.
+    /// Useful rows.
     rows: usize,
     generation: Generation,
 }
 
-/// The shared index. No lock is held while anything waits.
+/// The shared index. No lock is held across an await.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     state: Mutex<State>,
@@ -189,7 +189,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the index as it is now; what it lacks is counted up to `head`.
+    /// Returns the current index; missing events are counted up to `head`.
     pub(crate) fn snapshot(&self, head: Cursor) -> Snapshot {
         let state = self.state();
         let Stretch { after, seen, index } = state.answers();
@@ -197,11 +197,10 @@ impl Shared {
         Snapshot { index: Arc::clone(index), head: *seen, lacks, generation: state.generation }
     }
 
-    /// Loads what the store has and the index lacks, about `most` rows of it, and starts anew after an erasure or late
-    /// vectors.
+    /// Loads new rows from the store, about `most` of them, and starts again after an erasure or late vectors.
     ///
-    /// Readers that catch up at the same time share what each of them loads. A dropped future leaves a part of the index,
-    /// which the next one completes.
+    /// Concurrent readers share the rows that each of them loads. If the future is dropped, the loaded part is kept, and
+    /// the next call completes it.
     pub(crate) async fn caught_up(&self, store: &dyn IndexStore, most: NonZeroUsize) -> Result<Snapshot> {
         let mark = store.mark().await?;
         let mut left = most.get();
@@ -216,7 +215,7 @@ impl Shared {
         Ok(self.snapshot(mark.head))
     }
 
-    /// What is to be loaded next; `None` when nothing is missing.
+    /// The next rows to load; `None` if nothing is missing.
     fn wanted(&self, mark: &IndexMark, most: NonZeroUsize) -> Option<Wanted> {
         let mut state = self.state();
         let generation = Generation::of(mark);
@@ -240,7 +239,7 @@ impl Shared {
         Some(Wanted { of: *of, after: *after, rows, generation })
     }
 
-    /// Takes blocks over, unless another reader was quicker or something was erased since they were asked for.
+    /// Adds blocks, unless another reader was faster or an erasure happened since the request.
     fn take(&self, blocks: Vec<IndexBlock>, asked: NonZeroUsize, wanted: Wanted, mark: &IndexMark) {
         let mut state = self.state();
         let generation = state.generation;
@@ -251,10 +250,10 @@ impl Shared {
         state.settle(mark.head, self.analyzer);
     }
 
-    /// Returns how the vectors of a model are searched best.
+    /// Returns the best search engine for the vectors of a model.
     ///
-    /// Many vectors get sign bits at the second search of a process, because a process that asks once is done sooner without;
-    /// those of an index that is not whole yet get none.
+    /// A large index gets sign bits at the second search of a process, because a process with a single query is faster
+    /// without; an index that is not fully loaded gets none.
     pub(crate) async fn vectors(&self, snapshot: &Snapshot, model: &ModelId, dimensions: usize) -> Vectors {
         let flat = self.flat(snapshot, model);
         if snapshot.index.vectors_of(model) < SIGN_BITS_FROM || snapshot.lacks > 0 {
@@ -274,7 +273,7 @@ impl Shared {
         Vectors { flat, signs: Some((signs.rows, signs.bits)) }
     }
 
-    /// Finds the columns of a model, once for each state of the index.
+    /// Finds the columns of a model, once per state of the index.
     fn flat(&self, snapshot: &Snapshot, model: &ModelId) -> FlatIndex {
         let of = Arc::downgrade(&snapshot.index);
         let fits = |columns: &&Columns| columns.model == *model && columns.of.ptr_eq(&of);
@@ -311,7 +310,7 @@ mod tests {
     use crate::rows::RowSet;
     use crate::vector::{QueryVector, VectorIndex as _};
 
-    /// A store whose forget generation can be raised, and which counts its loads.
+    /// A store with a settable forget generation that counts its loads.
     #[derive(Debug, Default)]
     struct Counting {
         blocks: Mutex<Vec<IndexBlock>>,
@@ -391,7 +390,7 @@ mod tests {
         (1..).zip(turns.chunks(1)).map(|(seq, turn)| block(turn, seq)).collect()
     }
 
-    /// What an answer may use: rows, its newest position, and how many events it lacks.
+    /// The state of a snapshot: rows, newest position, and missing events.
     fn seen(snapshot: &Snapshot) -> (u32, u64, u64) {
         (snapshot.index.rows(), snapshot.head.count(), snapshot.lacks)
     }

@@ -1,4 +1,4 @@
-//! The last rung: the query's words as they are written, looked for in the newest events.
+//! Substring scan of the newest events, the last step of the degradation ladder.
 
 use mnemal_core::{Cursor, Event, Score, ScorePart};
 use mnemal_text::{Analyzer, fold};
@@ -8,16 +8,16 @@ use crate::evidence::{EvidenceRule, Grounds};
 use crate::question::content_words;
 use crate::request::{FoundBy, Hit, RecallRequest, Recalled, UsedMode};
 
-/// Fewest bytes of a word that is looked for inside other words; a character of Chinese has three. Source: own choice.
+/// Fewest bytes of a word that may match inside another word; a Chinese character has three. Source: own choice.
 const SHORTEST: usize = 3;
 
-/// Least share of the query's words that a hit holds: a scan that asks no index must not guess. Source: own choice; of three words
-/// two.
+/// Least share of the query's words in a hit: a scan without index must not guess. Source: own choice; two words of three.
 const LEAST_SHARE: f32 = 0.35;
 
-/// Ranks events, newest first, by the share of the query's words that stand in them, and newer before older of equal share.
+/// Ranks events, given newest first, by the share of the query's words that they contain, and newer before older for equal
+/// shares.
 ///
-/// The whole query counts as 1. Below [`LEAST_SHARE`] nothing is shown.
+/// The whole query counts as 1. Hits below [`LEAST_SHARE`] are dropped.
 pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Event>) -> Recalled {
     let words = content_words(&request.query, analyzer).map(fold);
     let words: Vec<String> = words.filter(|word| word.len() >= SHORTEST).collect();

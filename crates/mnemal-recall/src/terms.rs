@@ -1,30 +1,29 @@
-//! Terms and marks by which an event is found, and the text that is embedded.
+//! Index terms and marks of an event, and the text to embed.
 
 use mnemal_core::{Decision, Deed, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
 use mnemal_extract::turn_marks;
 use mnemal_text::{Analyzer, date_terms, term_hash};
 
-/// The speaker talks of himself: "I", "my", "we".
+/// The speaker uses the first person: "I", "my", "we".
 pub const FIRST_PERSON: Marks = Marks(16);
-/// The text names somebody or something: a capital inside a sentence.
+/// The text contains a name: a capital inside a sentence.
 pub const NAME: Marks = Marks(32);
-/// The text says how its speaker always wants something: "always", "prefer".
+/// The text states a lasting preference: "always", "prefer".
 pub const WISH: Marks = Marks(64);
-/// The text says that something is not so: "never", "not", "didn't".
+/// The text contains a negation: "never", "not", "didn't".
 pub const DENIAL: Marks = Marks(128);
 
-/// Words by which a speaker talks of himself, as they are indexed. Source: own choice, English.
+/// First-person words, in indexed form. Source: own choice, English.
 const SELF_WORDS: [&str; 12] =
     ["i", "i'm", "i've", "i'd", "i'll", "me", "my", "mine", "myself", "we", "our", "us"];
 
-/// What joins the words of a note's key, tags and category. Source: RB-07, with the signs that keys are written with.
+/// Separators in a note's key, tags and category. Source: RB-07, with the characters used in keys.
 const JOINTS: [char; 5] = ['/', '-', '_', '.', ':'];
 
 /// Returns the text under which an event is indexed and embedded: `[YYYY-MM-DD] Speaker: text [shares a photo of caption]`.
 ///
-/// The day is that of the event's zone. An event without a speaker has no name in front of it; text of a file has its
-/// headings there, else its title. `caption`, `heading` and `title` are fields of the metadata. The stored content stays as
-/// it is.
+/// The day is in the event's zone. Without a speaker no name comes first; text of a file has its headings there, else its
+/// title. `caption`, `heading` and `title` are metadata fields. The stored content is unchanged.
 pub fn indexed_text(event: &NewEvent) -> String {
     let day = event.occurred_at.civil(&event.zone).day_text();
     let caption = event.metadata.get("caption").map_or("", String::as_str);
@@ -51,7 +50,7 @@ pub fn indexed_text(event: &NewEvent) -> String {
     text
 }
 
-/// Whether anything finds an event: one with words, which say nothing that another event says, as a digest does of its text.
+/// Whether an event can be found: it has words, and does not only repeat another event, as a digest does.
 pub(crate) fn is_found(event: &NewEvent) -> bool {
     let is_digest =
         matches!(&event.kind, EventKind::Operation(done) if matches!(done.deed, Deed::Digest { .. }));
@@ -60,14 +59,14 @@ pub(crate) fn is_found(event: &NewEvent) -> bool {
 
 /// Returns the hashes of an event's terms, stop words included, with the month and the weekday of its day.
 ///
-/// An event without text has no terms, so nothing finds it. Costs about 7 µs for 150 bytes.
+/// An event without text has no terms, so it is never found. Costs about 7 µs for 150 bytes.
 pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     if !is_found(event) {
         return Terms::default();
     }
     let mut text = indexed_text(event);
     if let EventKind::Decision(Decision::Remember(note)) = &event.kind {
-        // A note is found by what it is called and filed under, too.
+        // A note is also found by its key, tags and category.
         let tags = note.tags.iter().map(Tag::as_str);
         for name in note.key.iter().map(NoteKey::as_str).chain([note.category.as_str()]).chain(tags) {
             add_name(&mut text, name);
@@ -85,18 +84,18 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     let mut hashes = Vec::with_capacity(text.len() / 4);
     analyzer.for_each_term(&text, &mut |term, _| hashes.push(term_hash(term)));
     let day = event.occurred_at.civil(&event.zone);
-    // The day itself stands in the text; its month and weekday do not.
+    // The date itself is in the text; its month and weekday names are not.
     hashes.extend(date_terms(day.year, day.month, day.day).iter().take(2).map(|term| term_hash(term)));
     counted(hashes)
 }
 
-/// Adds what a note is called or filed under as a line of its words.
+/// Adds a note's key, tag or category as words on a line of their own.
 fn add_name(text: &mut String, name: &str) {
     text.push('\n');
     text.extend(name.chars().map(|letter| if JOINTS.contains(&letter) { ' ' } else { letter }));
 }
 
-/// Adds the words that a line end parts with a hyphen, in one piece: `mem-` and `ory`.
+/// Adds the words hyphenated across a line break, joined: `mem-` and `ory`.
 fn add_joined(text: &mut String, content: &str) {
     for (place, _) in content.match_indices("-\n") {
         let (before, behind) = content.split_at(place);
@@ -106,7 +105,7 @@ fn add_joined(text: &mut String, content: &str) {
         let first = start.and_then(|(start, _)| before.get(start..)).unwrap_or_default();
         let end = behind.find(|letter: char| !is_letter(letter)).unwrap_or(behind.len());
         let rest = behind.get(..end).unwrap_or_default();
-        // What begins with a capital is a name that has a hyphen of its own.
+        // A capital after the hyphen indicates a name with a hyphen of its own.
         if !first.is_empty() && rest.starts_with(char::is_lowercase) {
             text.push('\n');
             text.push_str(first);
@@ -115,8 +114,8 @@ fn add_joined(text: &mut String, content: &str) {
     }
 }
 
-/// Returns what a turn is like: whether it asks, names a time, a number or a name, speaks of its speaker, states a wish
-/// that lasts, and denies.
+/// Returns the marks of a turn: whether it asks, contains a time, a number or a name, is in the first person, states a
+/// lasting preference, and contains a negation.
 pub fn index_marks(event: &NewEvent) -> Marks {
     let found = Marks(turn_marks(&event.content).bits());
     let found = if speaks_of_self(&event.content) { found.with(FIRST_PERSON) } else { found };
@@ -125,7 +124,7 @@ pub fn index_marks(event: &NewEvent) -> Marks {
     if has_inner_capital(&event.content) { found.with(NAME) } else { found }
 }
 
-/// Whether neighbours in a conversation are looked for among events of this role.
+/// Whether events of this role count as adjacent messages in a session.
 pub(crate) fn is_message(role: Role) -> bool {
     matches!(role, Role::User | Role::Assistant)
 }
@@ -149,7 +148,7 @@ fn speaks_of_self(text: &str) -> bool {
     })
 }
 
-/// Whether a word denies. Source: own choice, English.
+/// Whether a word is a negation. Source: own choice, English.
 fn denies(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
         let ends = ["n't", "n’t"].iter().any(|end| {
@@ -162,7 +161,7 @@ fn denies(text: &str) -> bool {
     })
 }
 
-/// Whether a word says that something is wanted at all times. Source: own choice, English.
+/// Whether a word states a lasting preference. Source: own choice, English.
 fn states_a_wish(text: &str) -> bool {
     let begins =
         |word: &str, with: &str| word.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -170,7 +169,7 @@ fn states_a_wish(text: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("always") || begins(word, "prefer"))
 }
 
-/// Whether a capitalised word of at least two letters follows a lower-case letter, a comma or a space after either.
+/// Whether a capitalized word of at least two letters follows a lowercase letter, a comma or a space after either.
 fn has_inner_capital(text: &str) -> bool {
     let mut before = None;
     let mut gap = false;

@@ -1,4 +1,4 @@
-//! The arm of vectors: nearness by cosine over int8 codes.
+//! Vector arm: cosine similarity over int8 codes.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::kernel::{products, products_at};
 use crate::memory::{MemoryIndex, Placed};
 use crate::rows::RowSet;
 
-/// Rows, and parts of an index, that are fetched from memory at once. Source: measured, 100,000 rows of 128 dimensions; 8 and
-/// 32 are no better.
+/// Rows, and parts of an index, that are prefetched together. Source: measured, 100,000 rows of 128 dimensions; 8 and 32
+/// are no better.
 const TOGETHER: usize = 16;
-/// Bytes of a cache line. Source: what x86-64 and most ARM have; a longer line only makes some reads needless.
+/// Bytes of a cache line. Source: x86-64 and most ARM; with a longer line some reads are redundant.
 const CACHE_LINE: usize = 64;
 
 /// A row with its cosine.
@@ -25,21 +25,21 @@ pub struct Near {
     pub cosine: f32,
 }
 
-/// Nearness to a query vector. Rows are numbered from 0 in the order of the log.
+/// Nearest-neighbor search. Rows are numbered from 0 in log order.
 ///
 /// Guarantees that an implementation must give: `nearest` returns rows of the filter only, each once, best first, at most
 /// `limit`, and fills the limit while the filter has rows with vectors; `cosine` is exact for the stored codes and agrees
-/// with what `nearest` returned; every number is finite.
-/// Not guaranteed: that `nearest` finds the very best rows; an approximate index may miss some.
+/// with the result of `nearest`; every number is finite. Not guaranteed: that `nearest` finds the very best rows; an
+/// approximate index may miss some.
 pub trait VectorIndex: Debug + Send + Sync {
-    /// Returns the rows of the filter that are nearest to the query.
+    /// Returns the rows of the filter nearest to the query.
     fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near>;
 
-    /// Returns the cosine of a row; `None` when it has no vector.
+    /// Returns the cosine of a row; `None` if it has no vector.
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32>;
 }
 
-/// A query vector, quantised like the rows.
+/// A query vector, quantized like the rows.
 #[derive(Clone, Debug)]
 pub struct QueryVector {
     codes: Vec<i16>,
@@ -48,7 +48,7 @@ pub struct QueryVector {
 }
 
 impl QueryVector {
-    /// Quantises a vector of any length above 0; `None` for one that is empty, zero or not finite.
+    /// Quantizes a vector of any length above 0; `None` for one that is empty, zero or not finite.
     pub fn new(values: &[f32]) -> Option<Self> {
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if !length.is_finite() || length <= f32::EPSILON {
@@ -67,21 +67,21 @@ impl QueryVector {
         self.codes.len()
     }
 
-    /// Returns the values, of length 1.
+    /// Returns the values, normalized to length 1.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The cosine of a row with this product.
+    /// The cosine of a row with this dot product.
     #[inline]
     fn cosine(&self, sum: i32, scale: f32) -> f32 {
         (sum as f32 * self.scale * scale).clamp(-1.0, 1.0)
     }
 }
 
-/// Looks at every row: exact, and fast enough for some 30,000 vectors.
+/// Exact scan of every row; fast enough for some 30,000 vectors.
 ///
-/// Cheap to clone: what it searches is shared.
+/// Cheap to clone: the searched data is shared.
 #[derive(Clone, Debug, Default)]
 pub struct FlatIndex {
     parts: Arc<[Part]>,
@@ -93,12 +93,12 @@ struct Part {
     /// The number of its first row.
     first: u32,
     block: Arc<IndexBlock>,
-    /// Which of the block's columns is meant.
+    /// The index of the model's column in the block.
     column: usize,
 }
 
 impl Part {
-    /// `None` for a block that has no vector of the model.
+    /// `None` for a block without a vector of the model.
     fn of(first: u32, block: Arc<IndexBlock>, model: &ModelId) -> Option<Self> {
         let is_meant = |column: &VectorColumn| column.model == *model && column.dimensions > 0;
         let column = block.vectors.iter().position(is_meant)?;
@@ -123,15 +123,15 @@ impl FlatIndex {
         Self { parts: parts.collect() }
     }
 
-    /// Searches the index in memory. Costs a look at each block.
+    /// Searches the in-memory index. Costs one step per block.
     pub(crate) fn over(index: &MemoryIndex, model: &ModelId) -> Self {
         let part = |placed: &Placed| Part::of(placed.first, Arc::clone(&placed.block), model);
         Self { parts: index.blocks.iter().filter_map(part).collect() }
     }
 
-    /// Shows the cosine of each of these rows, ascending, that has a vector.
+    /// Visits the cosine of each of these rows, ascending, that has a vector.
     ///
-    /// The rows lie far apart, so a few of them, and before them what says where they lie, are fetched from memory at once.
+    /// The rows are far apart, so a few of them, and before that their positions, are prefetched together.
     pub(crate) fn for_each_cosine(
         &self,
         query: &QueryVector,
@@ -159,7 +159,7 @@ impl FlatIndex {
         }
     }
 
-    /// The cosines of rows, ascending, each `None` where the row has no vector.
+    /// The cosines of rows, ascending; `None` for a row without a vector.
     pub(crate) fn cosines(&self, query: &QueryVector, rows: &[u32]) -> Vec<Option<f32>> {
         let mut cosines = vec![None; rows.len()];
         let mut left = rows.iter().zip(&mut cosines);
@@ -171,7 +171,7 @@ impl FlatIndex {
         cosines
     }
 
-    /// The cosine of two rows as their codes give it; `None` where one has no vector.
+    /// The cosine of two rows by their codes; `None` if one has no vector.
     pub(crate) fn between(&self, one: u32, other: u32) -> Option<f32> {
         let ((a, scale), (b, other_scale)) = (self.codes(one)?, self.codes(other)?);
         let sum: i32 = a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
@@ -184,7 +184,7 @@ impl FlatIndex {
         Some((column.codes.get(place * column.dimensions..(place + 1) * column.dimensions)?, scale))
     }
 
-    /// The column that may hold the vector of a row, and the row's place in it.
+    /// The column that may hold the vector of a row, and the row's index in it.
     fn place(&self, row: u32) -> Option<(&VectorColumn, usize)> {
         let at = self.parts.partition_point(|part| part.first <= row).checked_sub(1)?;
         let part = self.parts.get(at)?;
@@ -241,13 +241,13 @@ fn columns(parts: &[Part]) -> impl Iterator<Item = (u32, &VectorColumn)> {
     parts.iter().filter_map(|part| Some((part.first, part.column()?)))
 }
 
-/// The columns that hold vectors which a query can be compared with.
+/// The columns with vectors comparable to the query.
 fn columns_of<'a>(parts: &'a [Part], query: &QueryVector) -> impl Iterator<Item = (u32, &'a VectorColumn)> {
     let dimensions = query.dimensions();
     columns(parts).filter(move |(_, column)| column.dimensions == dimensions)
 }
 
-/// Shows the cosines of at most [`TOGETHER`] rows of a column, of those that have a vector.
+/// Visits the cosines of at most [`TOGETHER`] rows of a column, for those with a vector.
 fn cosines(
     query: &QueryVector,
     (first, column): (u32, &VectorColumn),
@@ -268,7 +268,7 @@ fn cosines(
     }
 }
 
-/// Reads one byte of each cache line of these rows, so that the memory answers all of them at the same time.
+/// Reads one byte of each cache line of these rows, so that the memory reads run in parallel.
 fn fetch((first, column): (u32, &VectorColumn), rows: &[u32]) {
     let mut met = 0;
     for row in rows {
@@ -326,7 +326,7 @@ mod tests {
             codes: (0..14).map(|value: i8| value.wrapping_mul(29).wrapping_add(number)).collect(),
         };
         let block = |number: i8| {
-            // Each fifth block has no vectors of the model.
+            // Every fifth block has no vectors of the model.
             let vectors = if number % 5 == 4 { Vec::new() } else { vec![vectors(number)] };
             let events = (0..7).map(mnemal_core::EventId).collect();
             Arc::new(IndexBlock { events, vectors, ..IndexBlock::default() })

@@ -1,13 +1,13 @@
-//! What a question asks the graph for: predicates and kinds of things; and whether it asks for a number. English.
+//! Answer type of a question: requested predicates, entity kinds, and numbers. English only.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use mnemal_core::EntityKind;
 
-/// Words that ask for what a predicate states, each with its predicates.
+/// Words that ask for the statement of a predicate, with its predicates.
 ///
-/// Source: own choice, from the labels of the predicates and their synonyms; `bench signals` says what the table is worth.
+/// Source: own choice, from the labels of the predicates and their synonyms; `bench signals` measures the benefit.
 const PREDICATES: [(&str, &str); 31] = [
     (
         "likes",
@@ -83,7 +83,7 @@ const PREDICATES: [(&str, &str); 31] = [
     ("uses", "use uses used using tool tools app framework library version"),
 ];
 
-/// Words that ask for a thing of a kind. Source: own choice.
+/// Words that ask for an entity of a kind. Source: own choice.
 const KINDS: [(EntityKind, &str); 7] = [
     (
         EntityKind::Location,
@@ -100,7 +100,7 @@ const KINDS: [(EntityKind, &str); 7] = [
     (EntityKind::Product, "equipment equipments item items car brand device gadget tool"),
 ];
 
-/// Words that name a number, beside "how many" and its like. Source: own choice.
+/// Words that ask for a number, in addition to "how many" and similar. Source: own choice.
 const NUMBERS: &str = "average rate percentage percent price cost budget score accuracy number amount count total salary size \
                        height weight age speed quota target";
 
@@ -109,24 +109,24 @@ const NUMBERS: &str = "average rate percentage percent price cost budget score a
 pub(crate) struct Asked(u64);
 
 impl Asked {
-    /// The predicate of this name, if a question can ask for it.
+    /// The bit of this predicate, if a question can ask for it.
     pub(crate) fn of(predicate: &str) -> Option<Self> {
         PREDICATES.iter().position(|(name, _)| *name == predicate).map(|place| Self(1 << place))
     }
 }
 
-/// What the words of a question ask for.
+/// The answer types that the words of a question ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// One bit a predicate of the table.
+    /// One bit per predicate of the table.
     predicates: u64,
-    /// One bit a kind of the table.
+    /// One bit per kind of the table.
     kinds: u8,
     /// A number; 0 or 1.
     numbers: u8,
 }
 
-/// What each word asks for.
+/// The answer types of each word.
 static WORDS: LazyLock<HashMap<&'static str, Wanted>> = LazyLock::new(|| {
     let mut words: HashMap<&str, Wanted> = HashMap::new();
     let mut add = |list: &'static str, wanted: Wanted| {
@@ -145,7 +145,7 @@ static WORDS: LazyLock<HashMap<&'static str, Wanted>> = LazyLock::new(|| {
 });
 
 impl Wanted {
-    /// Reads a question.
+    /// Analyzes a question.
     pub(crate) fn read(text: &str) -> Self {
         let mut wanted = Self::default();
         for word in words(text) {
@@ -160,29 +160,29 @@ impl Wanted {
         self.numbers |= other.numbers;
     }
 
-    /// Whether a number is asked for.
+    /// Whether it asks for a number.
     pub(crate) fn is_number(self) -> bool {
         self.numbers > 0
     }
 
-    /// Whether the graph can hold what is asked for.
+    /// Whether the graph can hold the answer.
     pub(crate) fn is_of_graph(self) -> bool {
         self.predicates > 0 || self.kinds > 0
     }
 
-    /// Whether a fact with this predicate is asked for.
+    /// Whether it asks for facts with this predicate.
     pub(crate) fn has_fact(self, predicate: Asked) -> bool {
         self.predicates & predicate.0 > 0
     }
 
-    /// Whether a thing of this kind is asked for.
+    /// Whether it asks for an entity of this kind.
     pub(crate) fn has_kind(self, kind: EntityKind) -> bool {
         let place = KINDS.iter().position(|(known, _)| *known == kind);
         place.is_some_and(|place| self.kinds >> place & 1 == 1)
     }
 }
 
-/// The words in small letters, without possessive endings.
+/// The words in lowercase, without possessive endings.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     let split = text.split(|c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’' | '-'));
     let plain = |word: &str| -> String {

@@ -1,15 +1,15 @@
-//! The times that a question names, and how near to one of them an event is.
+//! Time filter: the times that a question names, and the distance of an event to them.
 
 use mnemal_core::{Timestamp, When, Zone};
 use mnemal_extract::{Anchor, DateRules, Lean, by_script};
 use mnemal_text::Language;
 
-/// Seconds after which what lies outside a short span counts for `1 / e` of what lies inside: a week.
+/// Seconds outside a short span after which an event counts `1 / e` of one inside: a week.
 ///
-/// Source: own choice; what people say of a day they say within days of it.
+/// Source: own choice; people mention a day within days of it.
 const FADE: f32 = 7.0 * 86_400.0;
 
-/// A span of time in seconds since the epoch; the end is not in it.
+/// A span of time in seconds since the epoch; the end is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     start: i64,
@@ -22,8 +22,8 @@ impl Span {
         (start < end).then_some(Self { start, end })
     }
 
-    /// Returns how near a moment is: 1 inside; outside it falls by `1 / e` for each half of the span's length, or each week
-    /// where that is longer.
+    /// Returns the proximity of a moment: 1 inside; outside it falls by `1 / e` per half of the span's length, or per week
+    /// if that is longer.
     pub(crate) fn nearness(self, at: Timestamp) -> f32 {
         let at = at.as_micros().div_euclid(1_000_000);
         let outside = self.start.saturating_sub(at).max(at.saturating_sub(self.end - 1)).max(0);
@@ -32,9 +32,9 @@ impl Span {
     }
 }
 
-/// Returns the spans with two ends that a text names, as seen from `now` in a zone; none in a language whose dates are not read.
+/// Returns the bounded spans that a text names, relative to `now` in a zone; none in a language without date support.
 ///
-/// A text in Chinese, Japanese or Korean is read as such whatever the language of the space, which is one with a stemmer.
+/// A text in Chinese, Japanese or Korean is parsed as such whatever the language of the space, which is one with a stemmer.
 pub(crate) fn spans(text: &str, language: Language, (now, zone): (Timestamp, &Zone)) -> Vec<Span> {
     let rules = DateRules::built_in(by_script(text).unwrap_or(language.code()));
     let found = rules.map(|rules| rules.read(text, &Anchor { at: now, zone }, Lean::Past));

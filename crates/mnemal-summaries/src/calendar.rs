@@ -1,8 +1,8 @@
-//! Days, the weeks that they are in, and the months of the weeks; all by name, without a clock.
+//! Calendar nodes: days, their weeks, and the months of weeks; by name, without a clock.
 
 use mnemal_core::{Civil, NodePath, Timestamp, Zone};
 
-/// Microseconds of a day.
+/// Microseconds in a day.
 const DAY: i64 = 86_400_000_000;
 /// Monday is 0, Thursday 3; a week belongs to the year and the month of its Thursday. Source: ISO 8601.
 const THURSDAY: i64 = 3;
@@ -12,7 +12,7 @@ pub(crate) fn day(at: Timestamp, zone: &Zone) -> NodePath {
     NodePath::Day(at.civil(zone).day_text())
 }
 
-/// Returns the week of a day, or the month of a week; `None` for everything else, and for names that are none.
+/// Returns the week of a day, or the month of a week; `None` for other nodes, and for invalid names.
 pub(crate) fn above(path: &NodePath) -> Option<NodePath> {
     match path {
         NodePath::Day(day) => {

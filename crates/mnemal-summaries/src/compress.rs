@@ -1,4 +1,4 @@
-//! A conversation that has become long: when it is compressed, and into which text.
+//! Conversation compression: triggers and text formats.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,65 +8,65 @@ use mnemal_text::{Language, estimate_tokens};
 
 use crate::condense::{Limits, Utterance, condense};
 
-/// What stands over the summary of a conversation in its own prompt. Source: PB-21.
+/// Heading of a session's summary in its prompt. Source: PicoBot (PB-21).
 const CONTEXT_SUMMARY: &str = "[Context Summary]";
-/// How an entry begins that holds what was said as it was. Source: PB-51.
+/// Prefix of an entry with raw messages. Source: PB-51, what is kept after repeated failures.
 const RAW: &str = "[RAW]";
-/// Most characters of what was said as it was. Source: PB-51.
+/// Most characters of raw messages. Source: PB-51, what is kept after repeated failures.
 const MOST_RAW: usize = 16_000;
-/// Most characters of a summary, and of all that stand in one prompt. Source: AD-65.
+/// Most characters of a summary, and of all summaries in one prompt. Source: nanobot `memory.py`.
 const MOST: usize = 8_000;
-/// A summary has the tokens of what was said over this. Source: own choice; 30 turns of a chat become five sentences.
+/// Ratio of original tokens to summary tokens. Source: own choice; 30 turns of a chat become five sentences.
 const SHARE: u32 = 8;
-/// Fewest and most tokens of a summary. Source: that of a part of a conversation in the tree (BA-24); own choice.
+/// Fewest and most tokens of a summary. Source: that of a session part in the tree; own choice.
 const ROOM: (u32, u32) = (170, 2_000);
-/// Tokens of a sentence. Source: BA-24, 120 tokens for 5 sentences.
+/// Tokens of a sentence. Source: own estimate, 120 tokens for 5 sentences.
 const OF_A_SENTENCE: u32 = 24;
 
-/// When a conversation is compressed; any one of them is enough.
+/// Compression triggers; any one of them is enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Triggers {
-    /// Share of the window that what the prompt holds of the conversation may take, 0 to 1.
+    /// Share of the window that the conversation may take in the prompt, 0 to 1.
     pub window_fraction: f64,
-    /// Turns of the user that may wait, without those that stay as they are.
+    /// User turns that may be pending, without those that stay uncompressed.
     pub turns: u64,
-    /// How long nothing may have been said while something waits.
+    /// Idle time with pending turns.
     pub idle: Duration,
 }
 
-/// Source: PB-14 half the window, PB-15 three turns, PB-16 ten minutes.
+/// Source: PicoBot: PB-14 half the window, PB-15 three turns, PB-16 ten minutes.
 impl Default for Triggers {
     fn default() -> Self {
         Self { window_fraction: 0.5, turns: 3, idle: Duration::from_mins(10) }
     }
 }
 
-/// What waits to be compressed.
+/// The pending part of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Tokens of the conversation in the prompt.
     pub tokens: TokenCount,
-    /// Tokens of the window, where the host says so.
+    /// Tokens of the window, if the host reports it.
     pub window: Option<TokenCount>,
-    /// Turns of the user that wait.
+    /// Pending user turns.
     pub turns: u64,
-    /// How long ago the last turn was.
+    /// Time since the last turn.
     pub idle: Duration,
 }
 
-/// Why a conversation is compressed.
+/// The reason for a compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// It takes too much of the window.
     Window,
-    /// Enough turns wait.
+    /// Enough turns are pending.
     Turns,
-    /// Nothing was said for a while.
+    /// Idle for long enough.
     Idle,
 }
 
 impl Due {
-    /// Returns the name on the wire.
+    /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Window => "window",
@@ -92,7 +92,7 @@ impl Triggers {
     }
 }
 
-/// Returns what was said in few of its own sentences, on one line, with a name wherever somebody else speaks.
+/// Returns an extractive summary on one line, with a name at each change of speaker.
 pub fn shortened(language: Language, said: &[Utterance<'_>]) -> String {
     let whole: u32 = said.iter().map(|one| estimate_tokens(one.text)).fold(0, u32::saturating_add);
     let room = (whole / SHARE).clamp(ROOM.0, ROOM.1);
@@ -104,7 +104,7 @@ pub fn shortened(language: Language, said: &[Utterance<'_>]) -> String {
             Some((one.speaker, one.text.get(kept.span.start as usize..kept.span.end as usize)?))
         })
         .collect();
-    // Small talk has no sentence that says something.
+    // Small talk has no sentence with content.
     let all = || said.iter().filter(|one| one.echo.is_empty()).map(|one| (one.speaker, one.text)).collect();
     one_line(if kept.is_empty() { all() } else { kept })
 }
@@ -122,14 +122,14 @@ fn one_line(said: Vec<(Option<&str>, &str)>) -> String {
     line
 }
 
-/// Returns the entry of a timeline for a summary: `[2026-05-07 14:30] text`, one line of at most 8,000 characters behind its
-/// date; `at` is when the last of it was said.
+/// Returns the timeline entry of a summary: `[2026-05-07 14:30] text`, one line of at most 8,000 characters after its date;
+/// `at` is the time of its last message.
 pub fn entry((at, zone): (Timestamp, &Zone), text: &str) -> String {
     format!("{} {}", stamp(at, zone), shorter(&one_line(vec![(None, text)]), MOST))
 }
 
-/// Returns the entry for what could not be summed up: `[RAW] [2026-05-07 14:30]`, and what was said as it was, a line each; and
-/// how many of them it holds: as many of the first ones as have room in 16,000 characters, at least one, which then is cut.
+/// Returns the entry of messages that could not be summarized: `[RAW] [2026-05-07 14:30]`, then the messages, one per line;
+/// and how many it holds: the first ones that fit 16,000 characters, at least one, which then is truncated.
 pub fn raw((at, zone): (Timestamp, &Zone), said: &[Utterance<'_>]) -> (String, usize) {
     let mut text = format!("{RAW} {}", stamp(at, zone));
     let mut room = MOST_RAW - text.len();
@@ -148,18 +148,18 @@ pub fn raw((at, zone): (Timestamp, &Zone), said: &[Utterance<'_>]) -> (String, u
     (text, held)
 }
 
-/// Whether an entry holds what was said as it was.
+/// Whether an entry holds raw messages.
 pub fn is_raw(entry: &str) -> bool {
     entry.starts_with(RAW)
 }
 
-/// Returns what is said as a line of a prompt: `name: text`.
+/// Returns a message as a prompt line: `name: text`.
 pub fn line(one: &Utterance<'_>) -> String {
     format!("{}: {}", one.speaker.unwrap_or("user"), one.text)
 }
 
-/// Returns the entries of a conversation, oldest first, under their heading: the newest that have room in 8,000 characters; nothing
-/// without entries.
+/// Returns the entries of a session, oldest first, under their heading: the newest that fit 8,000 characters; empty without
+/// entries.
 pub fn context_summary(entries: &[String]) -> String {
     let mut room = MOST;
     let fits = |entry: &&String| {
@@ -168,7 +168,7 @@ pub fn context_summary(entries: &[String]) -> String {
         fits
     };
     let mut shown: Vec<&String> = entries.iter().rev().take_while(fits).collect();
-    // The newest is shown in any case.
+    // The newest is always shown.
     if shown.is_empty() {
         shown.extend(entries.last());
     }
@@ -185,7 +185,7 @@ fn stamp(at: Timestamp, zone: &Zone) -> String {
     format!("[{} {:02}:{:02}]", civil.day_text(), civil.hour, civil.minute)
 }
 
-/// Cuts a text to so many characters.
+/// Truncates a text to this many characters.
 fn shorter(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! What was said in a few of its own sentences.
+//! Extractive summarization.
 
 mod candidate;
 
@@ -10,24 +10,24 @@ use mnemal_text::{Language, jaccard};
 use self::candidate::{Candidate, candidates};
 pub use self::candidate::{FEATURES, Features};
 
-/// Two sentences that are more alike than this say the same. Source: NX-05.6, Jaccard over terms.
+/// Similarity above which two sentences are redundant. Source: NX-05.6, Jaccard over terms.
 const REDUNDANT: f32 = 0.6;
-/// What a sentence loses of its score when the chosen ones hold all of its terms.
+/// Penalty of a sentence whose terms are all in chosen ones.
 ///
 /// Source: ADR 48, the best of 0, 0.5, 0.8 and 1 on the development half of `LoCoMo`.
 const KNOWN: f32 = 0.8;
-/// What each feature adds, in the order of [`FEATURES`], and what is there before.
+/// Feature weights, in the order of [`FEATURES`], and the base score.
 ///
-/// Source: ADR 48, ridge regression over the sentences of the development half of `LoCoMo`: how much of a sentence stands in
-/// the reference summary of its session, for its length (`bench summaries --fit`).
+/// Source: ADR 48, ridge regression over the sentences of the development half of `LoCoMo`: the share of a sentence that is
+/// in the reference summary of its session, relative to its length (`bench summaries --fit`).
 const WEIGHTS: Weights = Weights { base: -0.1441, of: [1.2681, 0.1223, -0.1924, 0.0196, 0.08] };
 
-/// What each feature adds to the score of a sentence.
+/// Weights of the sentence score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// What every sentence has.
+    /// The base score of every sentence.
     pub base: f32,
-    /// The factor of each feature, in the order of [`FEATURES`].
+    /// The weight of each feature, in the order of [`FEATURES`].
     pub of: Features,
 }
 
@@ -37,46 +37,46 @@ impl Default for Weights {
     }
 }
 
-/// What somebody said.
+/// A message.
 #[derive(Clone, Copy, Debug)]
 pub struct Utterance<'a> {
-    /// Who.
+    /// The speaker.
     pub speaker: Option<&'a str>,
-    /// What.
+    /// The text.
     pub text: &'a str,
-    /// Parts that are left out: memory that comes back.
+    /// Spans to skip: echoes of memory.
     pub echo: &'a [Span],
 }
 
-/// How much is kept.
+/// Limits of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most sentences.
     pub sentences: usize,
-    /// Most tokens of the sentences with the names of their speakers, by the estimate of `mnemal-text`.
+    /// Most tokens of the sentences with their speaker names, by the estimate of `mnemal-text`.
     pub tokens: TokenCount,
 }
 
-/// A sentence that was kept.
+/// A chosen sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kept {
-    /// In which of the utterances.
+    /// Index of its utterance.
     pub utterance: usize,
     /// Its bytes there.
     pub span: Span,
 }
 
-/// Returns the sentences that say most of what was said, in the order in which they were said.
+/// Returns the most informative sentences, in their original order.
 ///
-/// A sentence counts more when its terms are those that the whole keeps coming back to, when it has many of them, and when it
-/// holds names, numbers and times; it counts less when it speaks to somebody. The best one is taken until the limits are
-/// reached, and each further one counts the less the more of its terms are already there; one that shares more than 0.6 of
-/// its terms with a chosen one is left out. The words are the original ones.
+/// A sentence scores higher if its terms are central to the whole, if it has many of them, and if it contains names,
+/// numbers and times; it scores lower if it addresses the other speaker. The best one is taken until the limits are
+/// reached, and each further one is penalized for terms that are covered already; one that shares more than 0.6 of its
+/// terms with a chosen one is skipped. The wording is unchanged.
 pub fn condense(language: Language, said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
     condense_with(language, said, limits, Weights::default())
 }
 
-/// As [`condense`], with other weights.
+/// As [`condense`], with custom weights.
 pub fn condense_with(
     language: Language,
     said: &[Utterance<'_>],
@@ -106,7 +106,7 @@ pub fn condense_with(
     kept
 }
 
-/// Returns every sentence that may be chosen, with its features.
+/// Returns every candidate sentence with its features.
 pub fn features(language: Language, said: &[Utterance<'_>]) -> Vec<(Kept, Features)> {
     candidates(language, said).into_iter().map(|one| (one.kept, one.features)).collect()
 }
@@ -121,7 +121,7 @@ fn is_redundant(one: &Candidate, chosen: &[Candidate]) -> bool {
     chosen.iter().any(|other| jaccard(&other.terms, &one.terms) > REDUNDANT)
 }
 
-/// What a sentence is worth beside those that were chosen.
+/// The score of a sentence given the chosen ones.
 fn worth(score: f32, one: &Candidate, known: &BTreeSet<u64>) -> f32 {
     let there = one.terms.iter().filter(|term| known.contains(term)).count();
     let share = there as f32 / one.terms.len().max(1) as f32;

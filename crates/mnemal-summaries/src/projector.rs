@@ -1,4 +1,4 @@
-//! Steps the tree along the log and commits its nodes with the cursor.
+//! Summary projector: builds the tree along the log and commits its nodes with the cursor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -16,28 +16,27 @@ use crate::tree::{
     part, producer, sources,
 };
 
-/// Leaves that a step makes at most unless it is told otherwise, and hollow nodes that it looks at. Source: NB-42, `summaries.max_refresh_batch`.
+/// Default number of leaves per step, and of stale nodes that it checks. Source: NB-42, at most 20 nodes per cycle.
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
-/// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short: three full leaves, or
-/// twenty of one event each, with the branches above them. Source: ADR 108, 123.
+/// Most rows of a transaction, those of sources and of parents included, which keeps it short: three full leaves, or twenty
+/// of one event each, with the branches above them. Source: ADR 108, 123.
 const ROWS: usize = 180;
 /// Rows of the branches that all leaves of a step share: channel, day, week, month and root, each with its sources.
 const SHARED: usize = 40;
-/// Rows of a leaf beside those of its sources: its own, and those of two parents.
+/// Rows of a leaf in addition to its sources: its own, and those of two parents.
 const OF_LEAF: usize = 3;
-/// Rows of a conversation beside those of its sources, and most of these: a line has one.
+/// Rows of a session in addition to its sources, and most of these: a line has one.
 const OF_SESSION: (usize, usize) = (2, 5);
-/// Hollow nodes that a step looks at: as many full leaves as fit into the rows of a transaction.
+/// Stale nodes per step: as many full leaves as fit a transaction.
 const HOLLOW: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
 
-/// Folds what was said into the tree of summaries.
+/// Folds messages into the tree of summaries.
 ///
 /// Every node is a function of the log up to the cursor: a leaf of the events of its block, a branch of the nodes below it.
-/// So it does not matter in which steps the log was folded, and a rebuild gives the same nodes. A step makes at most 20 leaves unless it is told otherwise, and as many
-/// as fit into a short transaction, then the branches above them from below to above; nodes under which nothing has changed are not
-/// read. What an erase made
-/// hollow is made anew by the next steps, whether something was said meanwhile or not.
+/// So the size of steps does not matter, and a rebuild gives the same nodes. A step makes at most 20 leaves by default, and
+/// as many as fit a short transaction, then the branches above them from the bottom up; unchanged subtrees are not read.
+/// Nodes that an erasure made stale are rebuilt by the next steps, even without new messages.
 #[derive(Clone, Debug)]
 pub struct SummaryProjector {
     events: Arc<dyn EventStore>,
@@ -46,17 +45,17 @@ pub struct SummaryProjector {
     at_once: NonZeroUsize,
 }
 
-/// The nodes that a step makes.
+/// The nodes of a step.
 #[derive(Debug, Default)]
 struct Changed {
-    /// By path; `None` for one under which nothing is left.
+    /// By path; `None` for a node that became empty.
     nodes: BTreeMap<NodePath, Option<SummaryNode>>,
-    /// Branches that must be looked at, by height.
+    /// Branches to rebuild, by height.
     dirty: BTreeSet<(u8, NodePath)>,
 }
 
 impl Changed {
-    /// Keeps a node that differs from the stored one, and marks what stands above either.
+    /// Stores a node that differs from the stored one, and marks the parents of both.
     fn keep(&mut self, path: NodePath, before: &[NodePath], node: Option<SummaryNode>) {
         let above = before.iter().chain(node.iter().flat_map(|node| &node.parents));
         self.dirty.extend(above.map(|parent| (height(parent), parent.clone())));
@@ -75,28 +74,28 @@ impl Changed {
     }
 }
 
-/// The leaves that the events of a step belong to.
+/// The leaves of a step's events.
 type Leaves<'a> = BTreeMap<NodePath, Vec<&'a Event>>;
 
 impl SummaryProjector {
-    /// Folds this log, spoken mostly in one language, into this tree.
+    /// Folds this log, mainly in one language, into this tree.
     pub fn new(events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>, language: Language) -> Self {
         Self { events, summaries, language, at_once: CYCLE }
     }
 
-    /// Sets how many leaves a step makes at most; without it 20. The nodes are the same.
+    /// Sets the number of leaves per step; 20 by default. The resulting nodes are the same.
     #[must_use]
     pub fn with_leaves_at_once(self, at_once: NonZeroUsize) -> Self {
         Self { at_once, ..self }
     }
 
-    /// Returns the same projector of a log into another tree.
+    /// Returns the same projector for another log and tree.
     #[must_use]
     pub fn beside(&self, events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>) -> Self {
         Self { events, summaries, language: self.language, at_once: self.at_once }
     }
 
-    /// Makes the leaves of the events up to `next`, which begin with a block.
+    /// Builds the leaves of the events up to `next`, which start at a block border.
     async fn grow(&self, leaves: &Leaves<'_>, next: Cursor, changed: &mut Changed) -> Result<()> {
         for (path, events) in leaves {
             let events = in_text(path, events, next);
@@ -114,7 +113,7 @@ impl SummaryProjector {
         Ok(())
     }
 
-    /// Makes a leaf anew that an erase made hollow.
+    /// Rebuilds a leaf that an erasure made stale.
     async fn regrow(&self, hollow: &HollowNode, cursor: Cursor, changed: &mut Changed) -> Result<()> {
         let NodePath::Part { block, session, .. } = &hollow.path else { return Ok(()) };
         let filter = EventFilter { session: Within::Only(session.clone()), ..sources() };
@@ -129,7 +128,7 @@ impl SummaryProjector {
         Ok(())
     }
 
-    /// Makes the branches, from below to above.
+    /// Builds the branches, from the bottom up.
     async fn branch_out(&self, changed: &mut Changed) -> Result<()> {
         while let Some((_, path)) = changed.dirty.pop_first() {
             let children = self.children(&path, changed).await?;
@@ -143,7 +142,7 @@ impl SummaryProjector {
         Ok(())
     }
 
-    /// Returns the newest nodes below one as they will be.
+    /// Returns the newest children of a node in their new state.
     async fn children(&self, path: &NodePath, changed: &Changed) -> Result<Vec<SummaryNode>> {
         let limit = NonZeroUsize::new(CHILDREN + changed.nodes.len()).unwrap_or(NonZeroUsize::MIN);
         let mut children = self.summaries.children(path, limit).await?;
@@ -161,13 +160,13 @@ impl SummaryProjector {
         Ok(Progress { consumed, cursor, behind: behind.max(hollow) })
     }
 
-    /// Returns what the next events change, and where the cursor then stands.
+    /// Returns the changes of the next events, and the new cursor.
     async fn fold(&self, expect: Cursor, head: Cursor, limit: NonZeroUsize) -> Result<(Changed, Cursor)> {
         let mut changed = Changed::default();
         let hollow = self.summaries.hollow(self.at_once.min(HOLLOW)).await?;
         let mut next = expect;
         if hollow.is_empty() && expect < head {
-            // From the start of the block on, because its leaves have events in front of the cursor.
+            // From the start of the block, because its leaves have events before the cursor.
             let start = block_of(Seq(expect.count() + 1)) * BLOCK;
             let after = Cursor((start > 0).then_some(Seq(start)));
             let limit = limit.saturating_add(OF_A_BLOCK.get());
@@ -190,8 +189,8 @@ impl SummaryProjector {
     }
 }
 
-/// Groups events, ascending, by their leaves; ends in front of the event behind `after` that would be the first of one leaf
-/// too many, or of one whose rows have no room any more, and returns where that is.
+/// Groups events, ascending, by their leaves; stops before the first event after `after` that would exceed the number of
+/// leaves or the rows of a transaction, and returns that position.
 fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>, Option<Cursor>) {
     let of_leaf = |event: &Event| Some(leaf(event.seq, event.kept()?));
     let placed: Vec<(NodePath, &Event)> =
@@ -217,7 +216,7 @@ fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>
     (leaves, None)
 }
 
-/// Those of a leaf's events up to a position that are in its text.
+/// The events of a leaf up to a position that are in its text.
 fn in_text<'a, 'e>(path: &NodePath, events: &'a [&'e Event], next: Cursor) -> &'a [&'e Event] {
     let is_past = matches!(path, NodePath::Part { block, .. } if next.count() >= last_of(*block));
     let is_over = if is_past { IsOver::Yes } else { IsOver::No };
@@ -229,7 +228,7 @@ fn last(events: &[Event]) -> Cursor {
     Cursor(events.last().map(|event| event.seq))
 }
 
-/// How many events there are, and where the last one stands.
+/// The number of events, and the position of the last one.
 fn ends_of(events: &[&Event]) -> Option<(u64, Seq)> {
     Some((events.len() as u64, events.last()?.seq))
 }

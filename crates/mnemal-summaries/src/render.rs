@@ -1,8 +1,8 @@
-//! The text of a summary.
+//! Text rendering of a summary.
 
 use mnemal_core::SummaryLine;
 
-/// Returns lines as a text: one line a day, `2026-11-21 Ada: …`, with a name wherever somebody else speaks.
+/// Returns lines as text: one line per day, `2026-11-21 Ada: …`, with a name at each change of speaker.
 pub fn render(lines: &[SummaryLine]) -> String {
     let mut text = String::new();
     let (mut day, mut speaker) = (None, None);

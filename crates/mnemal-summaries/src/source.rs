@@ -1,4 +1,4 @@
-//! Offers summaries for a context: what is known of its channel, and of everything when nothing is asked.
+//! Summary context source: the channel's summary, and the root summary without a question.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use mnemal_core::{
 
 use crate::writing::{Writing, WritingLine, Writings};
 
-/// Most sentences of a channel, the newest. Source: BA-36.
+/// Most sentences of a channel, the newest. Source: BA-36, five channel events.
 const CHANNEL: usize = 5;
 
 /// Most sentences of the root, the newest. Source: own choice, as many as the rules choose for it.
 const ROOT: usize = 5;
-/// Budgets, in tokens, up to which the root is not offered beside a question, and from which all of it is.
+/// Budgets, in tokens: up to the first the root is not offered with a question, and from the second on all of it is.
 ///
 /// Source: measured with `bench context`, ADR 139: at the first it displaces evidence, at the second none.
 const ROOM: [u32; 2] = [1_000, 4_000];
 
-/// Offers the newest sentences of the channel that is named, and of the root: five where there is no question, as at the start of a
-/// conversation, and fewer beside one where the budget is small. Beside insights the root is not offered, and beside a question not
-/// to a host that wants few lines.
+/// Offers the newest sentences of the named channel, and of the root: five without a question, as at session start, and
+/// fewer with one in a small budget. With insights the root is not offered, and with a question not to a host that wants
+/// few lines.
 ///
-/// Each sentence is offered by itself, as words of its event. What was said in the asking conversation is not offered, nor
-/// evidence of others, and nothing as of the past: nodes have no history.
+/// Each sentence is a separate fragment with its event. Sentences of the asking session and external ones are not offered,
+/// and nothing for a request about the past: nodes have no history.
 #[derive(Clone, Debug)]
 pub struct SummarySource {
     store: Arc<dyn SummaryStore>,
@@ -38,7 +38,7 @@ impl SummarySource {
         Self { store, writings: None }
     }
 
-    /// Offers the texts that models wrote in place of the sentences, line by line, as words of their operation.
+    /// Offers model-written texts in place of the sentences, line by line, with their operation.
     #[must_use]
     pub fn with_writings(self, writings: Arc<Writings>) -> Self {
         Self { writings: Some(writings), ..self }
@@ -61,7 +61,7 @@ impl ContextSource for SummarySource {
             wanted.push((Section::Knowledge, NodePath::Root));
         }
         wanted.retain(|(section, _)| request.sections.only().is_none_or(|only| only.contains(section)));
-        // A node knows neither person nor agent.
+        // A node is not split by person or agent.
         if !request.as_of.is_present() || request.user != Within::All || request.agent != Within::All {
             wanted.clear();
         }
@@ -93,7 +93,7 @@ impl SummarySource {
     }
 }
 
-/// Returns how many sentences of the root a context has: beside a question fewer, the smaller the budget.
+/// Returns the number of root sentences in a context: with a question fewer, the smaller the budget.
 fn n_of_root(request: &ContextRequest) -> usize {
     if request.query.is_none() {
         return ROOT;
@@ -103,7 +103,7 @@ fn n_of_root(request: &ContextRequest) -> usize {
     if request.lines.is_some() { 0 } else { ROOT * room / (all - none) as usize }
 }
 
-/// Returns the lines of a model that are new to the asking conversation and to what is offered already.
+/// Returns the model-written lines that are new to the asking session and to the offered fragments.
 fn of_writing(
     section: Section,
     writing: &Writing,
@@ -118,7 +118,7 @@ fn of_writing(
     writing.lines.iter().filter(is_new).filter_map(|line| written(section, writing, line)).collect()
 }
 
-/// Returns the sentences of a node that are new to the asking conversation and to what is offered already.
+/// Returns the sentences of a node that are new to the asking session and to the offered fragments.
 fn of_node(
     section: Section,
     node: &SummaryNode,
@@ -134,7 +134,7 @@ fn of_node(
     node.lines.iter().filter(is_new).map(|line| fragment(section, node, line)).collect()
 }
 
-/// Returns a line of a model, at the time of the last of its sentences.
+/// Returns a model-written line, with the time of its last sentence.
 fn written(section: Section, writing: &Writing, line: &WritingLine) -> Option<Fragment> {
     let last = line.of.iter().max_by_key(|one| one.occurred_at)?;
     let value = Importance::DEFAULT.get();

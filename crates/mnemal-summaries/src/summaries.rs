@@ -1,4 +1,4 @@
-//! Reads the tree: nodes, what stands below them, and how many events are not in their text yet.
+//! Summary queries: nodes, their children, and the number of events not in their text yet.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::render::render;
 use crate::tree::{BLOCK, CHILDREN, STALE, block_of, gathered, leaf, sources};
 use crate::writing::{Writing, Writings};
 
-/// Most events that are looked at for what is not in a text yet. Source: own choice; who is further behind is told so.
+/// Most events scanned for what is not in a text yet. Source: own choice; a larger delay is reported as this.
 const TAIL: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Newest events that a node of the past is made of. Source: own choice, what is said in a few long conversations; choosing
+/// Newest events that a historical node is made of. Source: own choice, the content of a few long conversations; choosing
 /// among them takes some 20 ms.
 const PAST: NonZeroUsize = NonZeroUsize::new(300).expect("300 is not zero");
-/// Nodes that are listed below one. Source: as many as it is made of.
+/// Children listed per node. Source: as many as it is made of.
 const LISTED: NonZeroUsize = NonZeroUsize::new(CHILDREN).expect("a branch is made of something");
 
-/// Reads summaries; nothing here waits for one to be made.
+/// Reads summaries; reads never wait for one to be built.
 #[derive(Clone, Debug)]
 pub struct Summaries {
     events: Arc<dyn EventStore>,
@@ -32,28 +32,28 @@ pub struct Summaries {
     writings: Option<Arc<Writings>>,
 }
 
-/// A node as it stands.
+/// A node in its current state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// Steps below the node that was asked for.
+    /// Depth below the requested node.
     pub depth: usize,
     /// The node.
     pub node: SummaryNode,
     /// Events below it that are not in its text yet, up to 1,000.
     pub behind: u64,
-    /// From how many such events on it is stale.
+    /// The number of such events from which it is stale.
     pub stale_from: u64,
-    /// Its text in the words of a model, where one wrote one of these sentences and it is asked for.
+    /// Its model-written text, if one exists for these sentences and is requested.
     pub written: Option<Writing>,
 }
 
 impl Standing {
-    /// Returns a node that was made just now.
+    /// Returns a node that was just built.
     pub fn fresh(depth: usize, node: SummaryNode) -> Self {
         Self { depth, node, behind: 0, stale_from: STALE, written: None }
     }
 
-    /// Returns the text: that of a model where there is one, a statement a line, else the sentences.
+    /// Returns the text: the model-written one if it exists, one statement per line, else the sentences.
     pub fn text(&self) -> String {
         match &self.written {
             Some(written) => {
@@ -63,12 +63,12 @@ impl Standing {
         }
     }
 
-    /// Returns how the text was made: `extractive`, every sentence is one that was said, or `model`.
+    /// Returns how the text was made: `extractive`, where every sentence is a quote, or `model`.
     pub fn method(&self) -> &'static str {
         if self.written.is_some() { "model" } else { "extractive" }
     }
 
-    /// Whether so much was said since that the text should not be relied on.
+    /// Whether enough was said since that the text should not be relied on.
     pub fn is_stale(&self) -> bool {
         self.behind >= self.stale_from
     }
@@ -80,19 +80,19 @@ impl Summaries {
         Self { events, store, language: Language::English, stale_from: STALE, writings: None }
     }
 
-    /// Sets the language in which most is said, which matters for nodes of the past; without it English.
+    /// Sets the main language, which matters for historical nodes; English by default.
     #[must_use]
     pub fn with_language(self, language: Language) -> Self {
         Self { language, ..self }
     }
 
-    /// Sets from how many events on that are not in its text a node is stale, at least one; without it ten.
+    /// Sets the number of pending events from which a node is stale, at least one; ten by default.
     #[must_use]
     pub fn with_stale_from(self, events: u64) -> Self {
         Self { stale_from: events.max(1), ..self }
     }
 
-    /// Shows the texts that models wrote in place of the sentences; without it they are not looked for.
+    /// Shows model-written texts in place of the sentences; off by default.
     #[must_use]
     pub fn with_writings(self, writings: Arc<Writings>) -> Self {
         Self { writings: Some(writings), ..self }
@@ -101,7 +101,7 @@ impl Summaries {
     /// Returns a node.
     ///
     /// # Errors
-    /// `NotFound` when nothing was said there, or it is not summed up yet.
+    /// `NotFound` when nothing was said there, or it is not summarized yet.
     pub async fn get(&self, path: &NodePath) -> Result<Standing> {
         let node = self.store.nodes(std::slice::from_ref(path)).await?.pop();
         let node = node.ok_or_else(|| Error::not_found(format!("there is no summary of {path}")))?;
@@ -109,12 +109,12 @@ impl Summaries {
         standing.pop().ok_or_else(|| Error::internal("a node stands nowhere"))
     }
 
-    /// Returns a node as it would read at a moment: of the root, a channel or a conversation, made now of the newest 300 events
-    /// that were said before the world time and known at the belief time. What was forgotten since is not in it.
+    /// Returns a node as of a moment: the root, a channel or a session, built on the fly from the newest 300 events said
+    /// before the world time and known at the belief time, without events forgotten since.
     ///
     /// # Errors
-    /// `NotFound` when nothing was said there by then; `Invalid` for a node of another kind: a stretch of time has its own end;
-    /// `Unavailable` when the database does not answer.
+    /// `NotFound` when nothing was said there by then; `Invalid` for a node of another kind, because a calendar node has
+    /// its own end; `Unavailable` when the database does not answer.
     pub async fn get_as_of(&self, path: &NodePath, as_of: AsOf) -> Result<Standing> {
         let mut filter = EventFilter { until: Some(as_of.world.plus_micros(1)), ..sources() };
         let parents = match path {
@@ -136,8 +136,8 @@ impl Summaries {
         Ok(Standing::fresh(0, node))
     }
 
-    /// Returns a node and what stands below it, up to `depth` steps, each node in front of those below it, the newest first;
-    /// 30 below each, without the parts of conversations.
+    /// Returns a node and its descendants, up to `depth` levels, parents before children, newest first; 30 below each,
+    /// without the parts of sessions.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -175,7 +175,7 @@ impl Summaries {
         Ok(nodes.into_iter().zip(written).map(standing).collect())
     }
 
-    /// Returns the events that no text holds yet, from the log: those behind the cursor, and those that stand behind the last
+    /// Returns the events that are in no text yet, from the log: those after the cursor, and those after the last covered
     /// one of their leaf.
     async fn waiting(&self) -> Result<Vec<Event>> {
         let cursor = self.store.cursor().await?;
@@ -196,7 +196,7 @@ impl Summaries {
     }
 }
 
-/// Whether an event stands somewhere below a node.
+/// Whether an event is below a node.
 fn is_below(said: &NewEvent, path: &NodePath) -> bool {
     let day = calendar::day(said.occurred_at, &said.zone);
     match path {

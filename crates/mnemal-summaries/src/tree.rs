@@ -1,4 +1,4 @@
-//! The nodes, each a function of the log: a part of the events in its block, every other node of the nodes below it.
+//! Summary tree: each node as a function of the log; a leaf of the events in its block, a branch of the nodes below it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,38 +14,38 @@ use mnemal_text::{Language, sentences};
 use crate::calendar;
 use crate::condense::{Limits, Utterance, condense};
 
-/// Counts up with every change of what is made of the same events.
+/// Incremented with every change of the output for the same events.
 const VERSION: u32 = 2;
-/// Positions of the log that a leaf is made of. Source: NB-44, 30 source events.
+/// Log positions per leaf. Source: NB-44, 30 source events.
 pub(crate) const OF_A_BLOCK: NonZeroUsize = NonZeroUsize::new(30).expect("a block holds something");
 /// The same as a distance between positions.
 pub(crate) const BLOCK: u64 = OF_A_BLOCK.get() as u64;
-/// Nodes that a branch is made of, the newest ones. Source: own choice, as many as a leaf has events.
+/// Children that a branch is made of, the newest ones. Source: own choice, as many as a leaf has events.
 pub(crate) const CHILDREN: usize = 30;
-/// Bytes that are read of an event. Source: BA-24, 500 characters.
+/// Bytes read per event. Source: BA-24, 500 characters.
 const READ: usize = 500;
-/// New events from which on a leaf is always made anew, and a node is stale. Source: NB-40, `summaries.staleness_threshold`.
+/// New events from which on a leaf is always rebuilt, and a node is stale. Source: NB-40, the staleness threshold.
 pub const STALE: u64 = 10;
-/// A younger leaf is made anew when it has grown by one event in so many. Source: own choice; what is not yet in the text of a
-/// block is at most a fifth of it, for two refreshes in three events.
+/// A smaller leaf is rebuilt when it has grown by one event in this many. Source: own choice; at most a fifth of a block is
+/// missing in its text, for two rebuilds in three events.
 const GROWTH: u64 = 4;
 
-/// Sentences and tokens of a part: more than a conversation shows, because that is chosen from its parts. Source: BA-24, the
-/// 7 of a branch, with 120 tokens for 5 of them.
+/// Limits of a session part: more than a session shows, because that is chosen from its parts. Source: BA-24, the 7 of a
+/// branch, with 120 tokens for 5 of them.
 const PART: Limits = Limits { sentences: 7, tokens: TokenCount(170) };
-/// Of a conversation and of a day. Source: NX-05.6, 2 to 5 sentences; issue 7, 120 tokens.
+/// Limits of a session and of a day. Source: NX-05.6, 2 to 5 sentences; own choice, 120 tokens.
 const LEAF: Limits = Limits { sentences: 5, tokens: TokenCount(120) };
-/// Of a channel, a week and a month. Source: BA-24, 3 to 7 sentences.
+/// Limits of a channel, a week and a month. Source: BA-24, 3 to 7 sentences.
 const BRANCH: Limits = Limits { sentences: 7, tokens: TokenCount(170) };
-/// Of the root. Source: BA-24, 3 to 5 sentences.
+/// Limits of the root. Source: BA-24, 3 to 5 sentences.
 const ROOT: Limits = Limits { sentences: 5, tokens: TokenCount(120) };
 
-/// Returns who makes the nodes.
+/// Returns the producer of the nodes.
 pub fn producer() -> Producer {
     Producer { id: "summaries/extractive".to_owned(), version: VERSION }
 }
 
-/// Returns the events that summaries are made of: what people and agents say, and documents; nothing that a rule holds back.
+/// Returns the filter of summarized events: messages of users and agents, and documents; without quarantined ones.
 pub(crate) fn sources() -> EventFilter {
     let roles = vec![Role::User, Role::Assistant, Role::Document];
     EventFilter { roles: Within::Only(roles), ..EventFilter::live() }
@@ -56,7 +56,7 @@ pub(crate) fn block_of(seq: Seq) -> u64 {
     seq.0.saturating_sub(1) / BLOCK
 }
 
-/// Returns the leaf of what was said at a position.
+/// Returns the leaf of an event at a position.
 pub(crate) fn leaf(seq: Seq, said: &NewEvent) -> NodePath {
     let day = said.occurred_at.civil(&said.zone).day_text();
     NodePath::Part { block: block_of(seq), day, session: said.session.clone() }
@@ -67,8 +67,7 @@ pub(crate) fn last_of(block: u64) -> u64 {
     block.saturating_add(1).saturating_mul(BLOCK)
 }
 
-/// Returns how many of a leaf's events stand in its text: all of a block that is over, else as many as there were when it was
-/// made anew last.
+/// Returns how many of a leaf's events are in its text: all of a complete block, else as many as at its last rebuild.
 pub(crate) fn covered(events: u64, is_over: IsOver) -> u64 {
     if is_over == IsOver::Yes {
         return events;
@@ -83,14 +82,14 @@ pub(crate) fn covered(events: u64, is_over: IsOver) -> u64 {
     }
 }
 
-/// Whether the log has gone past a block.
+/// Whether the log has passed a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IsOver {
     Yes,
     No,
 }
 
-/// Makes a leaf of those of its events that are in its text, ascending; `None` without one.
+/// Builds a leaf from its covered events, ascending; `None` without one.
 pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Option<SummaryNode> {
     let (first, last) =
         (events.iter().find_map(|event| event.kept())?, events.iter().rev().find_map(|event| event.kept())?);
@@ -100,11 +99,11 @@ pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Op
     Some(SummaryNode { parents, channel: Some(last.channel.clone()), ..node })
 }
 
-/// Makes a node that no store keeps, right below `parents`, of events that somebody else chose, in whatever order; `None` when
-/// nobody said anything in them.
+/// Builds a node that is not stored, directly below `parents`, from events chosen by the caller, in any order; `None` when
+/// they have no content.
 ///
-/// It has up to five sentences, chosen as those of a conversation are; what is not said by people and agents, and what is held
-/// back by a rule, is not read.
+/// It has up to five sentences, chosen as for a session; events other than messages of users and agents, and quarantined
+/// ones, are skipped.
 pub fn gathered(
     language: Language,
     path: &NodePath,
@@ -119,7 +118,7 @@ pub fn gathered(
     (!node.lines.is_empty()).then_some(SummaryNode { parents, ..node })
 }
 
-/// Chooses the sentences of a node from events in the order in which they were said.
+/// Chooses the sentences of a node from events in chronological order.
 fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits) -> Option<SummaryNode> {
     let kept: Vec<(&Event, &NewEvent)> =
         events.iter().filter_map(|event| Some((*event, event.kept()?))).collect();
@@ -151,7 +150,7 @@ fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits
     })
 }
 
-/// What is read of an event: the first sentences of its speaker's own, up to 500 bytes.
+/// The part of an event to read: the first sentences in the speaker's own words, up to 500 bytes.
 fn utterance<'a>(event: &'a Event, said: &'a NewEvent, own: &'a OwnWords<'_>) -> Utterance<'a> {
     let text = own.as_str();
     let text = if text.len() <= READ {
@@ -159,7 +158,7 @@ fn utterance<'a>(event: &'a Event, said: &'a NewEvent, own: &'a OwnWords<'_>) ->
     } else {
         let head = text.get(..text.floor_char_boundary(READ)).unwrap_or_default();
         let whole = sentences(head);
-        // The last sentence is cut, unless it is all there is.
+        // A truncated last sentence is dropped, unless it is the only one.
         let end =
             whole.len().checked_sub(2).and_then(|place| whole.get(place)).map_or(head.len(), |one| one.end);
         head.get(..end).unwrap_or_default()
@@ -180,12 +179,12 @@ fn line(event: &Event, said: &NewEvent, span: Span) -> Option<SummaryLine> {
     })
 }
 
-/// Returns the order in which children are read, the newest first.
+/// Sorts children in reading order, newest first.
 pub(crate) fn newest_first(children: &mut [SummaryNode]) {
     children.sort_by_key(|node| (Reverse(node.last_at), node.path.to_string()));
 }
 
-/// Makes a branch of its newest children, the newest first; `None` when nobody said anything.
+/// Builds a branch from its newest children, newest first; `None` without content.
 pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNode]) -> Option<SummaryNode> {
     let newest = children.first()?;
     let lines = lines_of(children);
@@ -195,7 +194,7 @@ pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNod
         NodePath::Root => ROOT,
         _ => BRANCH,
     };
-    // A line stays whole, even if it was cut behind several sentences.
+    // A line stays whole, even if it consists of several sentences.
     let chosen: BTreeSet<usize> =
         condense(language, &said, limits).into_iter().map(|one| one.utterance).collect();
     let lines: Vec<SummaryLine> =
@@ -225,13 +224,13 @@ pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNod
     })
 }
 
-/// Counts the events of children, each once: below the root they stand in their channel and in their month.
+/// Counts the events of children, each once: below the root they are in their channel and in their month.
 fn counted(path: &NodePath, children: &[SummaryNode]) -> u64 {
     let is_again = |child: &&SummaryNode| *path == NodePath::Root && matches!(child.path, NodePath::Month(_));
     children.iter().filter(|child| !is_again(child)).map(|child| child.events).sum()
 }
 
-/// The lines of nodes, each once, in the order in which they were said; a node's own order holds at one time.
+/// The lines of nodes, each once, in chronological order; a node's own order breaks ties.
 fn lines_of(nodes: &[SummaryNode]) -> Vec<&SummaryLine> {
     let mut nodes: Vec<&SummaryNode> = nodes.iter().collect();
     nodes.sort_by_key(|node| (node.first_at, node.through));
@@ -258,7 +257,7 @@ fn parents(path: &NodePath, newest: &SummaryNode) -> Vec<NodePath> {
     }
 }
 
-/// Returns how far above the leaves a branch stands; a branch is made after everything below it.
+/// Returns the height of a branch above the leaves; a branch is built after everything below it.
 pub(crate) fn height(path: &NodePath) -> u8 {
     match path {
         NodePath::Part { .. } => 0,

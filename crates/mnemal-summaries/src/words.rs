@@ -1,8 +1,8 @@
-//! English words that tell a statement from what is said to keep a conversation going; other languages do without.
+//! Word lists for sentence scoring, English only; other languages work without them.
 
 use mnemal_text::Language;
 
-/// Words for the one who is spoken to: a sentence about him seldom says what happened.
+/// Words that address the other speaker: a sentence with them seldom reports an event.
 const ADDRESSED: [&str; 8] = ["you", "your", "yours", "yourself", "you're", "you've", "you'll", "you'd"];
 
 /// Words that place something in time.
@@ -48,12 +48,12 @@ const TIMES: [&str; 39] = [
     "autumn",
 ];
 
-/// Whether a word, in small letters, stands for the one who is spoken to.
+/// Whether a lowercase word addresses the other speaker.
 pub(crate) fn is_addressed(language: Language, word: &str) -> bool {
     language == Language::English && ADDRESSED.contains(&word)
 }
 
-/// Whether a word, in small letters, places something in time.
+/// Whether a lowercase word places something in time.
 pub(crate) fn is_time(language: Language, word: &str) -> bool {
     language == Language::English && TIMES.contains(&word)
 }

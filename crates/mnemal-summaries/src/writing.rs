@@ -1,4 +1,4 @@
-//! Texts that a model wrote of the sentences of a node, read from the log.
+//! Model-written summary texts, read from the log.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -9,17 +9,17 @@ use mnemal_core::{
     Role, Source, SummaryLine, SummaryNode, Trust, Within,
 };
 
-/// Decisions and operations a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Decisions and operations per page. Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Texts of one node that are kept, the newest. Source: own choice; an older one holds again when the newest is taken back.
+/// Texts kept per node, the newest. Source: own choice; an older one is used again when the newest is undone.
 const KEPT: usize = 4;
 
-/// A text of a node in the words of a model.
+/// A model-written text of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Writing {
-    /// The operation that holds it.
+    /// The operation that stores it.
     pub event: EventId,
-    /// What wrote it.
+    /// Its producer.
     pub producer: Producer,
     /// Its lines, at least one.
     pub lines: Vec<WritingLine>,
@@ -28,27 +28,27 @@ pub struct Writing {
 /// A line of such a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WritingLine {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// The sentences of the node that say it, at least one, in their order.
+    /// The source sentences of the node, at least one, in order.
     pub of: Vec<SummaryLine>,
 }
 
 impl WritingLine {
-    /// Returns how far it may be believed: as far as the least of its sentences, and never further than what is concluded.
+    /// Returns its trust: the lowest of its sentences, and at most that of a conclusion.
     pub fn trust(&self) -> Trust {
         self.of.iter().map(|line| line.trust).min().unwrap_or(Trust::Inferred).min(Trust::Inferred)
     }
 
-    /// Returns what it may become: what the least of its sentences may.
+    /// Returns its level: the lowest of its sentences.
     pub fn level(&self) -> Level {
         self.of.iter().map(|line| line.level).min().unwrap_or(Level::External)
     }
 }
 
-/// Reads the texts that models wrote, each of which stands as long as its node is made of the same sentences.
+/// Reads model-written texts, each valid as long as its node has the same sentences.
 ///
-/// What the log says of them is read once and then goes on from there; nothing is stored beside the log.
+/// The log is scanned once and then incrementally; nothing is stored besides the log.
 #[derive(Debug)]
 pub struct Writings {
     events: Arc<dyn EventStore>,
@@ -75,7 +75,7 @@ impl Writings {
         Self { events, known: Mutex::default() }
     }
 
-    /// Returns the newest text of each node, where one is of the sentences that it has now, in the order of the nodes.
+    /// Returns the newest text of each node that matches its current sentences, in node order.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.
@@ -95,7 +95,7 @@ impl Writings {
             let after = self.known.lock().unwrap_or_else(PoisonError::into_inner).read;
             let page = self.events.scan(&filter, after, PAGE).await?;
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            // Somebody else may have read on meanwhile.
+            // Another call may have read further meanwhile.
             let read = known.read;
             for event in page.iter().filter(|event| Cursor(Some(event.seq)) > read) {
                 if let Some(kept) = event.kept() {

@@ -1,4 +1,4 @@
-//! One caller's view of working memory: what it may write, and what it sees.
+//! Working memory from one caller's view: write access and visibility.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -11,66 +11,66 @@ use mnemal_core::{
 
 use crate::steady::SteadyClock;
 
-/// Longest value, in bytes. Source: RB-51.
+/// Longest value, in bytes. Source: RB-51, up to 256 KiB.
 const LONGEST_VALUE: usize = 256 * 1_024;
-/// Longest time to live. Source: RB-35.
+/// Longest time to live. Source: RB-35, at most a week.
 const LONGEST_TTL: Duration = Duration::from_hours(7 * 24);
-/// Most tags of an entry. Source: SURFACES 11.4, the limit of an event.
+/// Most tags of an entry. Source: the same limit as for an event.
 const MOST_TAGS: usize = 64;
 
-/// How long entries live, and how many there may be.
+/// Lifetime and capacity of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkingSettings {
-    /// Time to live of an entry that names none, up to 7 days.
+    /// Default time to live, up to 7 days.
     pub ttl: Duration,
     /// Most entries of a namespace.
     pub room: NonZeroUsize,
 }
 
 impl Default for WorkingSettings {
-    /// Five minutes and fifty entries. Source: RB-35, RB-36.
+    /// Five minutes and fifty entries. Source: RockBot's working memory (RB-35, RB-36).
     fn default() -> Self {
         const ROOM: NonZeroUsize = NonZeroUsize::new(50).expect("50 is not zero");
         Self { ttl: Duration::from_mins(5), room: ROOM }
     }
 }
 
-/// How an entry is kept.
+/// Options of a stored entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// For how long; the settings' time without it.
+    /// Time to live; the default of the settings if `None`.
     pub ttl: Option<Duration>,
-    /// What it is filed under.
+    /// Its category.
     pub category: Option<Category>,
-    /// Words attached to it, at most 64.
+    /// Its tags, at most 64.
     pub tags: Vec<Tag>,
 }
 
-/// What became of an entry.
+/// The result of storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Where it stands.
+    /// Its key.
     pub key: WorkingKey,
-    /// First moment at which it is no longer there.
+    /// The moment at which it expires.
     pub expires_at: Timestamp,
-    /// Which entries had to make room for it although they had not expired, first what would have expired first.
+    /// Unexpired entries evicted to make room, earliest expiry first.
     pub evicted: Vec<WorkingKey>,
 }
 
 /// An entry without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingItem {
-    /// Where it stands.
+    /// Its key.
     pub key: WorkingKey,
-    /// When it was put there.
+    /// When it was stored.
     pub stored_at: Timestamp,
-    /// First moment at which it is no longer there.
+    /// The moment at which it expires.
     pub expires_at: Timestamp,
-    /// How long that is from now.
+    /// The time left.
     pub expires_in: Duration,
-    /// What it is filed under.
+    /// Its category.
     pub category: Option<Category>,
-    /// Words attached to it.
+    /// Its tags.
     pub tags: Vec<Tag>,
 }
 
@@ -81,7 +81,7 @@ impl WorkingItem {
     }
 }
 
-/// Working memory as one caller has it: it writes into its own namespace and reads all.
+/// Working memory for one caller, who writes only into its own namespace and reads all of them.
 #[derive(Clone, Debug)]
 pub struct WorkingMemory {
     store: Arc<dyn WorkingStore>,
@@ -92,7 +92,7 @@ pub struct WorkingMemory {
 }
 
 impl WorkingMemory {
-    /// Puts a caller with a namespace of its own before a store. All callers of a process share one clock.
+    /// Creates a caller with its own namespace over a store. All callers of a process share one clock.
     pub fn new(
         store: Arc<dyn WorkingStore>,
         clock: Arc<SteadyClock>,
@@ -102,7 +102,7 @@ impl WorkingMemory {
         Self { store, clock, own, settings, embedder: Slot::Empty }
     }
 
-    /// Finds entries by what they mean too; without an embedder they are found by their words.
+    /// Adds vector search; without an embedder entries are found by words only.
     #[must_use]
     pub fn with_embedder(self, embedder: Slot<dyn Embedder>) -> Self {
         Self { embedder, ..self }
@@ -113,19 +113,19 @@ impl WorkingMemory {
         &self.own
     }
 
-    /// Reads a key as a caller names it: a plain name means the own namespace, a path is a path.
+    /// Resolves a caller's key: a plain name is in the caller's own namespace, a path is absolute.
     ///
     /// # Errors
-    /// `Invalid` for what is no key.
+    /// `Invalid` for an invalid key.
     pub fn key(&self, name: &str) -> Result<WorkingKey> {
         if name.contains('/') { WorkingKey::new(name) } else { self.own.key(name) }
     }
 
-    /// Puts an entry into the own namespace, in the place of one with the same key.
+    /// Stores an entry in the caller's own namespace, replacing one with the same key.
     ///
     /// # Errors
-    /// `Invalid` for a key outside the own namespace, a value above 256 KiB, a time to live of zero or above 7 days, or more
-    /// than 64 tags; `Unavailable` when the store does not answer.
+    /// `Invalid` for a key outside the own namespace, a value above 256 KiB, a time to live of zero or above 7 days, or
+    /// more than 64 tags; `Unavailable` when the store does not answer.
     pub async fn put(&self, name: &str, value: String, keep: Keep) -> Result<Kept> {
         let key = self.own_key(name)?;
         let ttl = keep.ttl.unwrap_or(self.settings.ttl);
@@ -149,10 +149,10 @@ impl WorkingMemory {
         Ok(Kept { key, expires_at, evicted })
     }
 
-    /// Returns an entry, of whatever namespace.
+    /// Returns an entry of any namespace.
     ///
     /// # Errors
-    /// `NotFound` when there is none; with [`Expired`] as its cause, when there was one. `Invalid` for what is no key.
+    /// `NotFound` when there is none, with [`Expired`] as its cause if it has expired. `Invalid` for an invalid key.
     pub async fn get(&self, name: &str) -> Result<WorkingEntry> {
         let key = self.key(name)?;
         let entry = self.store.get(&key).await?;
@@ -164,7 +164,7 @@ impl WorkingMemory {
         Err(Error::new(ErrorKind::NotFound, format!("nothing under {key}: {gone}")).because(gone))
     }
 
-    /// Returns what there is below a prefix, by key, without the values.
+    /// Returns the entries below a prefix, by key, without the values.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -172,13 +172,13 @@ impl WorkingMemory {
         self.told(std::slice::from_ref(prefix)).await
     }
 
-    /// Returns what there is below any of these prefixes, by key, each once and without the values.
+    /// Returns the entries below any of these prefixes, by key, each once and without the values.
     pub(crate) async fn told(&self, prefixes: &[KeyPrefix]) -> Result<Vec<WorkingItem>> {
         let (living, now) = self.living(prefixes).await?;
         Ok(living.into_iter().map(|(key, entry)| WorkingItem::new(key, entry, now)).collect())
     }
 
-    /// Removes an entry of the own namespace together with what stands below it, and returns how many had not expired.
+    /// Removes an entry of the own namespace and everything below it, and returns how many had not expired.
     ///
     /// # Errors
     /// `Invalid` for a key outside the own namespace; `Unavailable` when the store does not answer.
@@ -189,7 +189,7 @@ impl WorkingMemory {
         Ok(living.len() as u64)
     }
 
-    /// Removes what has expired, of every namespace, and returns how many; nothing while the clock is in doubt.
+    /// Removes the expired entries of every namespace, and returns how many; none while the clock is not trusted.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -200,7 +200,7 @@ impl WorkingMemory {
         self.store.sweep(self.clock.now()).await
     }
 
-    /// Returns the entries below these prefixes that have not expired, and the moment for which that is so.
+    /// Returns the unexpired entries below these prefixes, and the moment of that state.
     pub(crate) async fn living(
         &self,
         prefixes: &[KeyPrefix],

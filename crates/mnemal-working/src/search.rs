@@ -1,4 +1,4 @@
-//! Ranks the few entries that there are.
+//! Search over working memory entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,33 +10,33 @@ use mnemal_text::{Analyzer, Language, bm25, idf};
 
 use crate::memory::{WorkingItem, WorkingMemory};
 
-/// What is looked for.
+/// A search request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingQuery {
-    /// Below which prefix.
+    /// Restricts to keys below this prefix.
     pub prefix: KeyPrefix,
-    /// Words; without any, everything that passes the filters.
+    /// Words; if empty, everything that passes the filters matches.
     pub text: String,
-    /// Filed under this category or below it.
+    /// Restricts to this category and those below it.
     pub category: Option<Category>,
-    /// With all of these tags.
+    /// Restricts to entries with all of these tags.
     pub tags: Vec<Tag>,
 }
 
-/// Most entries of a search that are compared by what they mean, the latest: each costs a call of the model.
+/// Most entries compared by vector, the latest ones: each costs a call of the model.
 ///
-/// Source: own choice; two namespaces are full with a hundred.
+/// Source: own choice; two full namespaces have a hundred.
 const MOST_NEAR: usize = 100;
-/// Bytes of a query or an entry that are read for what they mean. Source: own choice, as long as recall reads an event.
+/// Most bytes of a query or an entry that are embedded. Source: own choice, as recall embeds an event.
 const LONGEST_MEANT: usize = 4_096;
 
 impl WorkingMemory {
-    /// Returns the entries that pass the filters and share a word with the query or come near to what it means, best first,
-    /// without their values; without words by key.
+    /// Returns the entries that pass the filters and share a word or meaning with the query, best first, without their
+    /// values; without words by key.
     ///
-    /// The score is BM25 over key, category, tags and value, among the entries that pass the filters, as a share of the best,
-    /// plus the cosine, where there is an embedder (RB-14). Nearness alone finds from the floor of the embedder on; one that
-    /// does not answer is a gap, and words decide.
+    /// The score is BM25 over key, category, tags and value, among the filtered entries, relative to the best, plus the
+    /// cosine if there is an embedder (hybrid search). A vector match alone needs the embedder's similarity floor; a
+    /// failing embedder is a gap, and only words count.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -65,7 +65,7 @@ impl WorkingMemory {
     }
 }
 
-/// How near each entry is to what the query means; `None` for what was not compared.
+/// The cosine of each entry to the query; `None` for those not compared.
 async fn cosines(
     embedder: &dyn Embedder,
     query: &str,
@@ -91,7 +91,7 @@ async fn cosines(
     Ok(cosines)
 }
 
-/// Adds nearness to the share that each score has of the best.
+/// Adds the cosine to each relative score.
 fn join(scores: &mut [Option<Score>], cosines: &[Option<f32>], floor: f32) {
     let best = scores.iter().flatten().map(|score| score.get()).fold(0.0, f32::max);
     for (score, cosine) in scores.iter_mut().zip(cosines) {
@@ -112,7 +112,7 @@ fn passes(query: &WorkingQuery, entry: &WorkingEntry) -> bool {
     is_filed && query.tags.iter().all(|tag| entry.tags.contains(tag))
 }
 
-/// What each entry scores; `None` where it shares no word, and 0 for all where there are no words to share.
+/// The score of each entry; `None` without a common word, and 0 for all if the query has no words.
 fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Score>> {
     let analyzer = Analyzer::new(Language::guess(text));
     let wanted: BTreeSet<String> = analyzer.query_terms(text).into_iter().collect();
@@ -137,7 +137,7 @@ fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Scor
     read.iter().map(score).collect()
 }
 
-/// How often an entry says what is looked for, and how long it is, both in terms.
+/// Term frequencies and length of an entry, in terms.
 struct Read {
     counts: BTreeMap<String, u32>,
     length: u32,
@@ -166,7 +166,7 @@ fn names(key: &WorkingKey, entry: &WorkingEntry) -> [String; 2] {
     [key.as_str(), category].map(|path| path.replace(['/', '-', '_'], " "))
 }
 
-/// The beginning of what an entry says, after its names and tags.
+/// The embedded text of an entry: names, tags and the beginning of its value.
 fn meant(key: &WorkingKey, entry: &WorkingEntry) -> String {
     let names = names(key, entry);
     let texts = names.iter().map(String::as_str).chain(entry.tags.iter().map(Tag::as_str));

@@ -1,4 +1,4 @@
-//! Tells a context what stands in working memory: keys, times, categories and tags, never values.
+//! Working memory context source: keys, times, categories and tags, never values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::memory::{WorkingItem, WorkingMemory, WorkingSettings};
 use crate::steady::SteadyClock;
 use crate::subtree::SubtreeStore;
 
-/// Where patrols keep what they find. Source: RB-30.
+/// Namespace of patrols. Source: RB-30, the namespaces of RockBot.
 const PATROL: &str = "patrol";
-/// Where subagents keep what they made. Source: RB-30.
+/// Namespace of subagents. Source: RB-30, the namespaces of RockBot.
 const SUBAGENT: &str = "subagent";
-/// What the last segment of an outline's key ends in. Source: RB-45.
+/// Suffix of an outline's key. Source: RB-45, subagents leave outlines in such keys.
 const OUTLINE: &str = "-index";
 
-/// Tells inventories: to a conversation of a user its own, what patrols found, and the outlines that subagents left; to a
-/// patrol or a subagent its own alone.
+/// Provides inventories: a user session gets its own entries, those of patrols, and the outlines of subagents; a patrol or
+/// a subagent gets only its own.
 ///
-/// Only the present is told: nobody knows any more what stood there once.
+/// Only for the present: former entries are not kept.
 #[derive(Clone, Debug)]
 pub struct WorkingSource {
     store: Arc<dyn WorkingStore>,
@@ -33,19 +33,19 @@ pub struct WorkingSource {
 }
 
 impl WorkingSource {
-    /// Reads from a store by the clock that all callers of the process share.
+    /// Reads from a store with the clock that all callers of the process share.
     pub fn new(store: Arc<dyn WorkingStore>, clock: Arc<SteadyClock>) -> Self {
         Self { store, clock, unnamed: None }
     }
 
-    /// Sets which session a request names that has none, and whose namespace it is told then.
+    /// Sets the session of a request without one, and its namespace.
     #[must_use]
     pub fn with_unnamed(mut self, session: SessionId, own: KeyPrefix) -> Self {
         self.unnamed = Some((session, own));
         self
     }
 
-    /// Returns what the user of a request has put there, or everything where no user is meant.
+    /// Returns the store of the request's user, or the whole store without a user.
     fn store_of(&self, request: &ContextRequest) -> Arc<dyn WorkingStore> {
         let store = Arc::clone(&self.store);
         match &request.user {
@@ -101,7 +101,7 @@ fn is_unattended(own: &KeyPrefix) -> bool {
     own.as_str().split('/').next().is_some_and(|kind| [PATROL, SUBAGENT].contains(&kind))
 }
 
-/// Tells the own entries by the name under which they are read: a plain one means the own namespace.
+/// Names own entries by their plain names, and others by their paths.
 fn own_items(own: &KeyPrefix, items: Vec<WorkingItem>) -> Vec<String> {
     let told = newest_first(items).into_iter().map(|item| {
         let path = item.key.as_str();
@@ -142,7 +142,7 @@ impl fmt::Display for WorkingItem {
     }
 }
 
-/// The two largest units of a time: `4m32s`, `6d23h`.
+/// A duration in its two largest units: `4m32s`, `6d23h`.
 fn left(time: Duration) -> String {
     let seconds = time.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -158,7 +158,7 @@ fn left(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    // The form of RB-42: "expires in 4m32s".
+    // The format "expires in 4m32s".
     #[test]
     fn the_time_left_has_two_units() {
         let rows =

@@ -1,4 +1,4 @@
-//! A wall clock whose jumps end nobody's entry early.
+//! Steady clock: a wall clock whose jumps expire no entry early.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,23 +6,24 @@ use std::time::Duration;
 
 use mnemal_core::{Clock, Timestamp};
 
-/// A jump forward up to here is believed at once: the machine slept, or its clock was put right. Source: RB-41.
+/// Largest forward jump that is accepted at once: the machine slept, or its clock was corrected. Source: RB-41, up to a day.
 const BELIEVED: Duration = Duration::from_hours(24);
-/// For how long the clock must go on as it does after any other jump, before that is believed. Source: RB-41.
+/// Time for which the clock must run steadily after any other jump before it is trusted. Source: RB-41, one stable
+/// interval.
 const STABLE: Duration = Duration::from_mins(10);
-/// What two readings may differ by and still tell of one jump. Source: own choice; far above what a clock is slewed by.
+/// Tolerance between two readings of one jump. Source: own choice; far above the slewing of a clock.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
-/// The time by which entries expire: that of the wall clock, as long as it does not jump.
+/// The time for expiry: that of the wall clock, as long as it does not jump.
 ///
-/// After a jump back, or one of more than a day forward, the time goes on as the monotonic clock says, until the wall clock has
-/// kept its new course for ten minutes. Only then is it believed, and until then nothing should be swept.
+/// After a jump back, or one of more than a day forward, the time follows the monotonic clock until the wall clock has run
+/// steadily for ten minutes. Only then is it trusted again, and until then no entry should be swept.
 pub struct SteadyClock {
     clock: Arc<dyn Clock>,
     course: Mutex<Course>,
 }
 
-/// What the wall clock showed at monotonic zero, in microseconds, and what it seems to show since a jump.
+/// The wall time at monotonic zero, in microseconds, and the candidate since a jump.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     believed: i128,
@@ -36,7 +37,7 @@ struct Doubted {
 }
 
 impl SteadyClock {
-    /// Starts from what the clock shows now.
+    /// Starts from the current time.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let believed = origin(clock.now(), clock.monotonic());
         Self { clock, course: Mutex::new(Course { believed, doubted: None }) }
@@ -47,7 +48,7 @@ impl SteadyClock {
         self.look().0
     }
 
-    /// Whether the wall clock is believed at present.
+    /// Whether the wall clock is currently trusted.
     pub fn is_believed(&self) -> bool {
         self.look().1
     }
@@ -72,7 +73,7 @@ impl Course {
     fn follow(&mut self, shown: i128, elapsed: Duration) {
         let ahead = shown - self.believed;
         if (-micros(TOLERANCE)..=micros(BELIEVED)).contains(&ahead) {
-            // What the clock lags by within the tolerance is not followed: time goes on, it never goes back.
+            // A lag within the tolerance is ignored: time never goes back.
             *self = Self { believed: self.believed.max(shown), doubted: None };
             return;
         }

@@ -1,4 +1,4 @@
-//! A part of working memory as if it were all of it.
+//! Subtree view of working memory.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{KeyPrefix, Result, Timestamp, WorkingEntry, WorkingKey, WorkingStore};
 
-/// The entries below one prefix, named without it; nothing else is seen or written.
+/// The entries below one prefix, with keys relative to it; nothing else is visible or writable.
 #[derive(Clone, Debug)]
 pub struct SubtreeStore {
     store: Arc<dyn WorkingStore>,
@@ -14,7 +14,7 @@ pub struct SubtreeStore {
 }
 
 impl SubtreeStore {
-    /// Shows what stands below a prefix of a store.
+    /// Creates a view of a prefix of a store.
     pub fn new(store: Arc<dyn WorkingStore>, root: KeyPrefix) -> Self {
         Self { store, root }
     }
@@ -30,7 +30,7 @@ impl SubtreeStore {
         Ok(self.root.key(prefix.as_str())?.into())
     }
 
-    /// Returns the key without the root; `None` for one that stands elsewhere.
+    /// Returns the key relative to the root; `None` for a key outside.
     fn inner(&self, key: &WorkingKey) -> Option<WorkingKey> {
         let below = key.as_str().strip_prefix(self.root.as_str())?.strip_prefix('/')?;
         WorkingKey::new(below).ok()

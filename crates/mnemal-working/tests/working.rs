@@ -1,4 +1,4 @@
-//! What a caller may write, sees, and when it is gone.
+//! Working memory: access, visibility, and expiry.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// One store, one clock, and callers before them.
+/// A store, a clock, and callers.
 struct Desk {
     store: Arc<MemoryStore>,
     clock: Arc<ManualClock>,
@@ -276,7 +276,7 @@ fn a_search_ranks_what_shares_words_and_passes_the_filters() {
     assert_eq!(found(&caller, &elsewhere), Vec::<String>::new());
 }
 
-/// Two directions: what is about going live, and everything else; or no answer.
+/// Two directions: release topics, and everything else; or no answer.
 #[derive(Debug)]
 struct Meanings {
     model: ModelId,
@@ -343,7 +343,7 @@ fn a_search_finds_by_what_is_meant_and_says_when_it_cannot() {
     assert_eq!(answer.gaps.iter().map(|gap| gap.layer).collect::<Vec<_>>(), [Layer::Vector]);
 }
 
-// A part of RB-42: never content.
+// Inventories contain keys, never values.
 #[test]
 fn an_inventory_never_tells_a_value() {
     let desk = Desk::new();
@@ -382,7 +382,7 @@ proptest! {
     }
 }
 
-/// A request of this conversation.
+/// A request of this session.
 fn asking(session: &str) -> ContextRequest {
     ContextRequest {
         query: None,

@@ -1,4 +1,4 @@
-//! The limit holds for every budget and counter, and the receipt proves it.
+//! Token limit for every budget and counter, verified by the receipt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! Blocks that a prompt cache keeps.
+//! Prompt-cache stability of blocks.
 
 use mnemal_context::{Context, prefix_share};
 use mnemal_core::{BlockKind, Fragment, Section, TokenCount, marker};
 
 use crate::fakes::{assemble, context, external, fragment, note, offering, request, shown};
 
-/// The context of these fragments in 4,000 tokens, where nothing is asked.
+/// The context of these fragments in 4,000 tokens, without a question.
 fn unasked(fragments: Vec<Fragment>) -> Context {
     assemble(offering(fragments), &request(None, 4_000)).value
 }

@@ -1,4 +1,4 @@
-//! The choice of candidates that become lines, and the reason of each that does not.
+//! Selection of candidates, and the reason of each omission.
 
 use mnemal_context::{ContextSettings, Format};
 use mnemal_core::{Because, Fragment, LearningId, OmittedReason, RecordRef, Score, Section, Trust, Within};
@@ -199,7 +199,7 @@ fn what_matches_the_question_is_a_line_with_its_reason() {
     assert!(context.text.contains("\"we deploy on Tuesdays\""));
 }
 
-/// What the user said of how he wants things, chosen for the question.
+/// A stated preference of the user, selected for the question.
 fn stated(number: u64, text: &str) -> Fragment {
     Fragment {
         because: Because::ExplicitPreference,
@@ -258,7 +258,7 @@ fn a_story_in_which_a_wish_is_told_is_cut_and_a_hit_of_the_same_length_is_not() 
     assert!(context.text.contains(" \"I prefer the window since"), "{}", context.text);
 }
 
-/// A step of how something went over time, on a day of January 2026.
+/// A timeline step, on a day of January 2026.
 fn step(number: u64, at: mnemal_core::Timestamp, score: f32) -> Fragment {
     let mut step = fragment(Section::Recall, number, &format!("Step number {number} of the move."));
     (step.because, step.score, step.label.at) = (Because::Time, Score::new(score), at);

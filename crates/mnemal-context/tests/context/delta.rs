@@ -1,4 +1,4 @@
-//! The delta of a session: nothing that it has seen comes again.
+//! Session delta: records already shown are not repeated.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use mnemal_core::{
     Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter, TokenParts, Trust, Within, Zone,
 };
 
-/// What a source does when it is asked.
+/// The scripted behavior of a source.
 #[derive(Clone, Debug)]
 pub(crate) enum Script {
     Offer(Vec<Fragment>),
@@ -52,7 +52,7 @@ impl ContextSource for Scripted {
     }
 }
 
-/// Three bytes a token.
+/// Three bytes per token.
 #[derive(Debug)]
 pub(crate) struct Thirds;
 
@@ -92,7 +92,7 @@ impl TokenCounter for Estimate {
     }
 }
 
-/// Grows faster than its text: the whole costs more than its parts, and prefixes are cut inside characters.
+/// Superlinear: the whole costs more than its parts, and prefixes may end inside characters.
 #[derive(Debug)]
 pub(crate) struct Nasty;
 
@@ -132,12 +132,12 @@ impl IdSource for FixedId {
     }
 }
 
-/// Knows what was shown, or fails.
+/// Reports shown records, or fails.
 #[derive(Debug)]
 pub(crate) struct Shown(pub(crate) Option<Seen>);
 
 impl Shown {
-    /// Has shown what a receipt says.
+    /// Reports the records of receipts as shown.
     pub(crate) fn by(receipts: &[Receipt]) -> Slot<dyn ReceiptStore> {
         let item = |line: &mnemal_core::ReceiptLine| SeenItem {
             record: line.record,
@@ -180,7 +180,7 @@ impl ReceiptStore for Shown {
     }
 }
 
-/// An event of level user in the section; its id is its number.
+/// A user-level event in the section; its id is its number.
 pub(crate) fn fragment(section: Section, number: u64, text: &str) -> Fragment {
     let event = EventId(u128::from(number));
     Fragment {
@@ -206,7 +206,7 @@ pub(crate) fn fragment(section: Section, number: u64, text: &str) -> Fragment {
     }
 }
 
-/// A note made from the event of this number.
+/// A note derived from the event of this number.
 pub(crate) fn note(section: Section, number: u64, text: &str) -> Fragment {
     Fragment {
         record: RecordRef::Learning(LearningId(u128::from(number))),
@@ -214,7 +214,7 @@ pub(crate) fn note(section: Section, number: u64, text: &str) -> Fragment {
     }
 }
 
-/// The same fragment, as evidence of others.
+/// The same fragment at level external.
 pub(crate) fn external(fragment: Fragment) -> Fragment {
     Fragment { label: Label { level: Level::External, ..fragment.label }, trust: Trust::Document, ..fragment }
 }
@@ -225,7 +225,7 @@ pub(crate) fn secondary(fragment: Fragment) -> Fragment {
     Fragment { label: Label { space, ..fragment.label }, ..fragment }
 }
 
-/// So many days after 2026-01-01.
+/// This many days after 2026-01-01.
 pub(crate) fn day(number: u64) -> Timestamp {
     Timestamp::EPOCH
         .plus_micros(1_767_225_600_000_000 + i64::try_from(number % 3_000).unwrap() * 86_400_000_000)
@@ -283,7 +283,7 @@ pub(crate) fn shown(context: &Context) -> Vec<u128> {
     context.receipt.lines.iter().map(|line| number(line.record)).collect()
 }
 
-/// Numbers and reasons of what was left out.
+/// Numbers and reasons of the omissions.
 pub(crate) fn left_out(context: &Context) -> Vec<(u128, &'static str)> {
     context.receipt.omitted.iter().map(|omitted| (number(omitted.record), omitted.reason.as_str())).collect()
 }
@@ -296,7 +296,7 @@ fn number(record: RecordRef) -> u128 {
     }
 }
 
-/// The lines of a context that hold records, without fences, notices and headers.
+/// The record lines of a context, without fences, notices and headers.
 pub(crate) fn items(context: &Context) -> Vec<&str> {
     context.text.lines().filter(|line| line_number(line).is_some()).collect()
 }

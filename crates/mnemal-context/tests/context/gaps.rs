@@ -1,4 +1,4 @@
-//! A part that fails costs its part of the answer and nothing else.
+//! Partial failure: a failing layer costs its part of the answer and nothing else.
 
 use futures_util::FutureExt as _;
 use mnemal_context::{Assembler, AssemblerParts};
@@ -22,7 +22,7 @@ fn a_source_that_fails_or_panics_is_a_gap_of_its_layer_and_the_others_answer() {
     }
 }
 
-/// How a layer fares.
+/// The state of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Answers,
@@ -31,8 +31,8 @@ enum Fate {
     Panics,
 }
 
-/// Each layer with the section that it speaks for, and whether its absence is told: one that nobody configured is no gap where
-/// no section is its own.
+/// Each layer with its section, and whether its absence is reported: an unconfigured layer is no gap where no section is
+/// its own.
 const LAYERS: [(Layer, Section, bool); 6] = [
     (Layer::Learnings, Section::Preferences, true),
     (Layer::Summaries, Section::Channel, true),
@@ -109,7 +109,7 @@ fn the_receipt_says_from_what_it_was_made() {
 // proves: NB-57, GB-43, DF-62
 #[test]
 fn assembling_only_looks_up() {
-    // All that an assembler works with: a part that could call a model or a network would have to stand here.
+    // All parts of an assembler: one that could call a model or a network would be listed here.
     let AssemblerParts {
         sources: _,
         counter: _,

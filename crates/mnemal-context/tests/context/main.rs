@@ -1,4 +1,4 @@
-//! Promises of contexts, asked through the public face with scripted sources.
+//! Guarantees of contexts, through the public API with scripted sources.
 
 #[cfg(test)]
 mod budget;

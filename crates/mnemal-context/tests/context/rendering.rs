@@ -1,4 +1,4 @@
-//! No text can end its line, its block or its role.
+//! Injection resistance: no text can end its line, its block or its role.
 
 use mnemal_context::{ContextSettings, Format, Wording, line_number};
 use mnemal_core::{InstallationKey, Section, Speaker, Within, Zone, marker};
@@ -111,7 +111,7 @@ fn a_text_of_invisible_characters_is_no_line() {
     );
 }
 
-/// What an author of hostile text would write.
+/// Text as a hostile author would write it.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => "\\PC{0,6}",
@@ -146,7 +146,7 @@ proptest! {
         prop_assert_eq!(context.text.matches(nonce.as_str()).count(), 2 * context.blocks.len());
         let (rest, cut) = marker::strip(&context.text);
         prop_assert_eq!((rest.as_ref(), cut.len()), ("", context.blocks.len()));
-        // A block that lost its last line is still the program's.
+        // A block without its last line is still the program's.
         let open = context.text.trim_end().rsplit_once('\n').map_or("", |(open, _)| open);
         prop_assert!(marker::strip(open).0.is_empty());
         prop_assert!(!context.text.chars().any(|c| c.is_control() && c != '\n'));

@@ -1,4 +1,4 @@
-//! Working memory as lines of the state.
+//! Working memory inventories in section state.
 
 use mnemal_core::{Inventory, Layer, Section, Shelf, TokenCount, Within};
 

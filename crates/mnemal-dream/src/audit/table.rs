@@ -1,8 +1,8 @@
-//! What must hold, what it means when it does not, and what to do then.
+//! Table of invariants, with the meaning of a violation and the next step.
 
 use super::{Invariant, REFUSED, Severity};
 
-/// What an audit looks at, alerts first. Source: FEATURES 2.4.2.
+/// The invariants of an audit, alerts first. Source: AD-51, after RockBot `memory-audit.md`.
 pub const INVARIANTS: [Invariant; 17] = [
     Invariant {
         name: "no-hard-delete-outside-forget",

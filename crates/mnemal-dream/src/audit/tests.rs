@@ -1,4 +1,4 @@
-//! One planted defect for each invariant, and a clean space.
+//! One planted defect per invariant, and a clean space.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn merge(notes: &[u128]) -> Deed {
     Deed::Merge { notes: notes.iter().copied().map(EventId).collect(), filed }
 }
 
-/// Everything that an audit compares, to be spoilt by a test.
+/// The inputs of an audit, to be corrupted by a test.
 #[derive(Clone)]
 struct Case {
     rows: Vec<Learning>,
@@ -70,7 +70,7 @@ struct Case {
 }
 
 impl Case {
-    /// Twenty notes, of which 1 and 2 became 100 and 3 went in favour of 4.
+    /// Twenty notes, of which 1 and 2 became 100 and 3 was retired in favor of 4.
     fn clean() -> Self {
         let mut rows: Vec<Learning> =
             (1..=20).map(|n| row(n, &format!("note number {n} of the depot"))).collect();
@@ -128,7 +128,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
 
 type Spoil = fn(&mut Case);
 
-/// What spoils each invariant, and what is found; some defects break two.
+/// The defect of each invariant, and the findings; some defects violate two.
 const DEFECTS: [(&str, Spoil, &[&str]); 17] = [
     ("a row is gone", |case| drop(case.rows.remove(10)), &["no-hard-delete-outside-forget"]),
     (

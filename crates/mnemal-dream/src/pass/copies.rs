@@ -1,4 +1,4 @@
-//! The same text twice.
+//! Exact duplicates pass.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use mnemal_core::{BackgroundPermit, Learning, LearningFilter, LearningStore, Loo
 use super::{can_stay, retire};
 use crate::note::{maker, open};
 
-/// Proposes that copies of a text go in favour of the oldest that may stand for them. Case and punctuation count; white space does
-/// not.
+/// Proposes to retire copies of a text in favor of the oldest that may replace them. Case and punctuation count; white
+/// space does not.
 #[derive(Clone, Debug)]
 pub struct Copies {
     learnings: Arc<dyn LearningStore>,
 }
 
 impl Copies {
-    /// Looks at these notes.
+    /// Creates the pass over these notes.
     pub fn new(learnings: Arc<dyn LearningStore>) -> Self {
         Self { learnings }
     }
@@ -44,10 +44,10 @@ impl Pass for Copies {
     }
 }
 
-/// One proposal a copy, so that a cycle can stop in the middle of a group.
+/// One proposal per copy, so that a cycle can stop within a group.
 fn folded(group: &[&Learning]) -> Vec<mnemal_core::Proposal> {
     let is_last = |place: usize, row: &Learning| {
-        // The oldest that can stand for this one; each of a level and an owner has its own.
+        // The oldest that can replace this one; each level and owner has its own.
         group
             .iter()
             .enumerate()
@@ -62,7 +62,7 @@ fn folded(group: &[&Learning]) -> Vec<mnemal_core::Proposal> {
         .collect()
 }
 
-/// Whether a note goes: one before it can stay for it, or a later one that is trusted more can.
+/// Whether a note is retired: an earlier one can replace it, or a later one with more trust.
 fn goes(group: &[&Learning], place: usize) -> bool {
     let Some(row) = group.get(place) else { return false };
     group.iter().enumerate().any(|(other, stays)| {

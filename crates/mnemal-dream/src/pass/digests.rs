@@ -1,4 +1,4 @@
-//! Digests of texts that were read in.
+//! Digests pass: summarizes ingested texts.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -16,51 +16,51 @@ use super::read_through;
 use crate::dreamer::line;
 use crate::history::{History, same};
 
-/// Texts of which one cycle makes digests, the oldest first. Source: GB-33, 20 memories.
+/// Texts per cycle, the oldest first. Source: GB-33, 20 rows per run.
 const AT_ONCE: usize = 20;
-/// Bytes of a text that are read for a digest, from its start. Source: own choice, about 6,000 tokens.
+/// Bytes of a text that a digest is made from, from its start. Source: own choice, about 6,000 tokens.
 const READ: usize = 24_000;
-/// Where digests are filed.
+/// Category of digests.
 const DOCUMENTS: &str = "documents";
-/// Events that are looked through at once. Source: own default.
+/// Events per page. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 
-/// Says by rule what a text says in short.
+/// Makes digests by rule.
 pub trait Digester: std::fmt::Debug + Send + Sync + 'static {
-    /// Returns the digest of a text, given as one event with all of its words; `None` where it says nothing.
+    /// Returns the digest of a text, given as one event with all of its words; `None` for a text without content.
     fn digest(&self, text: &NewEvent) -> Option<Digest>;
 }
 
 /// A model that makes digests.
 #[derive(Clone, Debug)]
 pub struct DigestWriter {
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub writer: Arc<dyn ModelDigester>,
 }
 
-/// Makes a digest of each text that was read in: files, and what a host handed over.
+/// Makes a digest of each ingested text: files, and texts that a host handed over.
 ///
-/// It follows the log: a text of which something new came since is read from its start, up to 24,000 bytes. Its digest is a note
-/// with names, topics and importance that rests on the parts of the text and goes with any of them; then what is left is read
-/// again. Where a model writes, an answer that cannot be used, or none, leaves what the rules make.
+/// It follows the log: a text with new parts is read from its start, up to 24,000 bytes. Its digest is a note with names,
+/// topics and importance that rests on the parts of the text and is removed with any of them; the rest is then digested
+/// again. With a model, an unusable or missing answer falls back to the digest by rule.
 #[derive(Clone, Debug)]
 pub struct Digests {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
-    /// How far it was read; without it a cycle begins at the start of the log.
+    /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
-    /// Makes digests by rule.
+    /// The digester by rule.
     pub digester: Arc<dyn Digester>,
-    /// Who writes; `None` leaves it to rules.
+    /// The model; `None` uses rules only.
     pub writer: Option<DigestWriter>,
 }
 
-/// What tells texts from each other: where a text lies, and whose it is.
+/// Identity of a text: its session and its owner.
 type Text = (SessionId, Option<UserId>, Option<AgentId>);
 
-/// Texts of which something is new, in the order in which they came.
+/// Texts with new parts, in order of arrival.
 #[derive(Debug, Default)]
 struct Stretch {
     texts: Vec<Text>,
@@ -72,7 +72,7 @@ impl Digests {
     /// The name of the pass, in the ledger too.
     pub const NAME: &str = "digests";
 
-    /// Whether something was read in behind its position.
+    /// Whether a text was ingested after its position.
     ///
     /// # Errors
     /// `Unavailable` when the log or the ledger does not answer.
@@ -83,12 +83,12 @@ impl Digests {
         Ok(newest.is_some_and(|event| Cursor(Some(event.seq)) > after))
     }
 
-    /// Returns the line of the ledger that has all texts looked at again, of which digests were forgotten.
+    /// Returns the ledger line that restarts the pass after digests were forgotten.
     pub fn again(at: Timestamp) -> LedgerLine {
         line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
     }
 
-    /// Returns the texts without a digest of which something came behind a position.
+    /// Returns the texts without a digest that have parts after a position.
     async fn stretch(&self, after: Cursor, known: &Known) -> Result<Stretch> {
         let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
         let head = self.events.head().await?;
@@ -114,7 +114,7 @@ impl Digests {
         }
     }
 
-    /// Returns the parts of a text, in its order.
+    /// Returns the parts of a text, in order.
     async fn parts(&self, (session, user, agent): &Text) -> Result<Vec<Event>> {
         let of_text = EventFilter {
             session: Within::Only(session.clone()),
@@ -135,7 +135,7 @@ impl Digests {
         Ok(parts)
     }
 
-    /// Returns the digest of a text, and who made it; `None` where it says nothing.
+    /// Returns the digest of a text and its producer; `None` for a text without content.
     async fn digest(
         &self,
         permit: &mut BackgroundPermit,
@@ -155,8 +155,7 @@ impl Digests {
                     proposal.operation.prompt = Some(hash);
                     return Ok(Some(proposal));
                 }
-                // A model that does not answer is not asked again in this cycle; an answer that cannot be used concerns its text
-                // alone.
+                // An unavailable model is not asked again in this cycle; an unusable answer affects its text only.
                 Err(error) if error.kind() != ErrorKind::Unsupported => *writer = None,
                 Err(_) => {}
             }
@@ -197,12 +196,12 @@ impl Pass for Digests {
     }
 }
 
-/// Which digests there are, and which a person took back.
+/// The existing digests, and those that a person undid.
 #[derive(Debug)]
 struct Known {
     parts: BTreeSet<EventId>,
     said: BTreeSet<u128>,
-    /// Digests of a model that a person took back.
+    /// Model digests that a person undid.
     words: BTreeSet<u128>,
 }
 
@@ -227,19 +226,19 @@ impl Known {
         self.parts.contains(&part)
     }
 
-    /// Whether there is a digest of just these parts, or a person took it back.
+    /// Whether exactly these parts have a digest, or a person undid it.
     fn is_said(&self, deed: &Deed) -> bool {
         self.said.contains(&same(deed))
     }
 }
 
-/// Whether an event is a part of a text that was read in, and not a line that says what a file is.
+/// Whether an event is a part of an ingested text, and not a line that describes a file.
 fn is_part(kept: &NewEvent) -> bool {
     let place = kept.metadata.get("chunk").and_then(|chunk| chunk.split('/').next());
     kept.kind == EventKind::Document && place.is_some_and(|place| place != "0")
 }
 
-/// Returns what the parts of a text say together, up to as much as is read, as one event; `None` without parts.
+/// Returns the joined parts of a text, up to the read limit, as one event; `None` without parts.
 fn whole(parts: &[Event]) -> Option<NewEvent> {
     let first = parts.iter().find_map(Event::kept)?;
     let mut text = String::new();

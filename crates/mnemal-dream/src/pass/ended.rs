@@ -1,4 +1,4 @@
-//! What has ended to hold.
+//! Expiry pass: archives notes whose validity has ended.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mnemal_core::{BackgroundPermit, Clock, Deed, LearningFilter, LearningStore, 
 use super::proposal;
 use crate::note::{is_dear, maker, open};
 
-/// Proposes that notes are put away whose time is over; dear ones stay, and say themselves that they have ended.
+/// Proposes to archive notes whose end date has passed; protected ones stay, and are rendered as ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
     learnings: Arc<dyn LearningStore>,
@@ -16,7 +16,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Looks at these notes, by this clock.
+    /// Creates the pass over these notes, with this clock.
     pub fn new(learnings: Arc<dyn LearningStore>, clock: Arc<dyn Clock>) -> Self {
         Self { learnings, clock }
     }

@@ -1,4 +1,4 @@
-//! Insights: names and topics that several notes have in common.
+//! Insights pass: names and topics that several notes share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -19,63 +19,63 @@ use crate::dreamer::line;
 use crate::history::{History, same};
 use crate::note::{extent, maker, open};
 
-/// Entities and topics in common that connect two notes. Source: GB-37.
+/// Common entities and topics that connect two notes. Source: GB-37, the rule of a connection.
 const SHARED: usize = 2;
-/// Nearness by words that connects two notes with one entity in common. Source: GB-37.
+/// Word similarity that connects two notes with one common entity. Source: GB-37, the rule of a connection.
 const ALIKE: f32 = 0.30;
-/// New notes that are looked at together, the oldest first. Source: GB-33, 20 memories.
+/// New notes per run, the oldest first. Source: GB-33, 20 rows per run.
 const AT_ONCE: usize = 20;
-/// Fewest new notes that are looked at. Source: GA-04.
+/// Fewest new notes of a run. Source: GA-04, fewer are skipped.
 const FEWEST: usize = 2;
-/// Older notes with which new ones are connected, the newest of them. Source: CF-08, `RockBot` 1,000 entries.
+/// Older notes that new ones are connected with, the newest of them. Source: CF-08, `RockBot`'s 1,000 entries.
 const OLDER: usize = 1_000;
 /// Most notes of one insight. Source: own default; more are a topic and no insight.
 const LARGEST: usize = 8;
-/// Most that one insight names. Source: own choice, a line that is read at a glance.
+/// Most names in one insight. Source: own choice, a line that is read at a glance.
 const NAMED: usize = 5;
-/// Where insights are filed.
+/// Category of insights.
 const INSIGHTS: &str = "insights";
 /// Importance of an insight made by rule. Source: own choice; below that of a note, 0.5.
 const IMPORTANCE: f32 = 0.3;
-/// Importance of an insight that a model wrote. Source: GB-30, that of a note.
+/// Importance of an insight written by a model. Source: GB-30, the base importance of a note.
 const IMPORTANCE_BY_MODEL: f32 = 0.5;
-/// Tokens of an insight that a model writes. Source: own choice, two sentences.
+/// Most tokens of a model's insight. Source: own choice, two sentences.
 const WRITTEN: TokenCount = TokenCount(120);
-/// Decisions that are looked through at once. Source: own default.
+/// Decisions per page. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 
-/// Reads names.
+/// Extracts names.
 pub trait Namer: std::fmt::Debug + Send + Sync + 'static {
-    /// Returns whom and what a text names, in its order.
+    /// Returns the names in a text, in order.
     fn names(&self, text: &str) -> Vec<String>;
 }
 
-/// Who writes what notes have in common.
+/// A model that writes insights.
 #[derive(Clone, Debug)]
 pub struct InsightWriter {
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
 }
 
-/// Connects notes that name the same entities or have the same topics, and says which, how many notes, and from when.
+/// Connects notes with common entities or topics, and states these, the number of notes, and their dates.
 ///
-/// It follows the log: the 20 oldest notes behind its position are looked at together, each is compared with the others and with
-/// older ones that no insight rests on, and the position moves when what was found is written. Fewer than two are left for the next
-/// cycle. Topics are the topics and tags of notes. Where a model writes, it says what the notes of a group show together; an answer
-/// that cannot be used, or none, leaves the line that the rules make.
+/// It follows the log: the 20 oldest notes after its position are processed together, each is compared with the others and
+/// with older ones that have no insight yet, and the position advances when the result is written. Fewer than two wait for
+/// the next cycle. Topics are the topics and tags of notes. With a model, it states what the notes of a group show
+/// together; an unusable or missing answer falls back to the line by rule.
 #[derive(Clone, Debug)]
 pub struct Insights {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
     /// The notes.
     pub learnings: Arc<dyn LearningStore>,
-    /// Reads whom and what a note names.
+    /// Extracts the names in a note.
     pub namer: Arc<dyn Namer>,
-    /// How far it was read; without it a cycle begins at the start of the log.
+    /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
-    /// Who writes; `None` leaves it to rules.
+    /// The model; `None` uses rules only.
     pub writer: Option<InsightWriter>,
 }
 
@@ -91,12 +91,12 @@ impl Insights {
     /// The name of the pass, in the ledger too.
     pub const NAME: &str = "insights";
 
-    /// Returns the line of the ledger that has all notes looked at again, of which insights were taken back.
+    /// Returns the ledger line that restarts the pass after insights were undone.
     pub fn again(at: Timestamp) -> LedgerLine {
         line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
     }
 
-    /// Returns the oldest of these notes behind a position, up to as many as are looked at together.
+    /// Returns the oldest of these notes after a position, up to the number per run.
     async fn pending(
         &self,
         after: Cursor,
@@ -139,7 +139,7 @@ impl Insights {
         Read { row, about, keys, words: shingles(&row.content, 1) }
     }
 
-    /// Reads the new notes, and behind them those of the old ones that may share something with one.
+    /// Analyzes the new notes, then the old ones that may share something with one.
     fn read_all<'r>(&self, new: &[&'r Learning], old: &[&'r Learning]) -> Vec<Read<'r>> {
         let mut read: Vec<Read<'r>> = new.iter().map(|row| self.read(row)).collect();
         let wanted: BTreeSet<String> = read.iter().flat_map(|one| &one.keys).cloned().collect();
@@ -168,12 +168,12 @@ impl Pass for Insights {
         let by_maker = notes.iter().filter_map(|row| Some((maker(row)?, *row))).collect();
         let pending = self.pending(after, end, &by_maker).await?;
         if pending.notes.len() < FEWEST {
-            // One note waits for another; where there is none, nothing is looked through twice.
+            // A single note waits for another; without any the position advances, so that nothing is scanned twice.
             let through = if pending.notes.is_empty() { pending.through } else { after };
             let skipped = Some("fewer than two notes are new".to_owned());
             return Ok(Looked { through: Some(through), skipped, ..Looked::default() });
         }
-        // What an insight rests on is connected already, whether or not it still holds.
+        // A source of an insight is connected already, even if the insight is no longer live.
         let insights = rows.iter().filter(is_insight);
         let connected: BTreeSet<EventId> =
             insights.flat_map(|row| row.sources.iter().map(|source| source.event)).collect();
@@ -202,7 +202,7 @@ impl Pass for Insights {
                 Some(by) => by.insight(permit, &group).await.map(Some),
                 None => Ok(None),
             };
-            // A model that does not answer is not asked again in this cycle; an answer that cannot be used concerns its group alone.
+            // An unavailable model is not asked again in this cycle; an unusable answer affects its group only.
             if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::Unsupported) {
                 writer = None;
             }
@@ -215,7 +215,7 @@ impl Pass for Insights {
     }
 }
 
-/// A note, and what it is about, in its own order and as keys.
+/// A note with its entities and topics, in order and as keys.
 struct Read<'r> {
     row: &'r Learning,
     about: Vec<String>,
@@ -230,13 +230,13 @@ impl Read<'_> {
             return false;
         }
         let shared = self.keys.intersection(&other.keys).count();
-        // What says nearly the same twice is no connection.
+        // A near-duplicate is no connection.
         let near = jaccard(&self.words, &other.words);
         near < NEAR && (shared >= SHARED || (shared > 0 && near >= ALIKE))
     }
 }
 
-/// Says why none of the notes, of which the first `new` are new, is connected with another.
+/// Returns why none of the notes, of which the first `new` are new, is connected with another.
 fn unconnected(read: &[Read<'_>], new: usize) -> &'static str {
     let is_near = |(place, one): (usize, &Read<'_>)| {
         read.iter().skip(place + 1).any(|other| jaccard(&one.words, &other.words) >= NEAR)
@@ -248,13 +248,13 @@ fn unconnected(read: &[Read<'_>], new: usize) -> &'static str {
     }
 }
 
-/// Notes that belong together, and what all of them are about.
+/// Connected notes, with their common entities and topics.
 struct Group<'r> {
     notes: Vec<&'r Learning>,
     about: Vec<String>,
 }
 
-/// Groups notes, of which the first `new` are new; each stands in one group at most, and each group has a new one.
+/// Groups notes, of which the first `new` are new; each note is in one group at most, and each group has a new one.
 fn groups<'r>(read: &[Read<'r>], new: usize) -> Vec<Group<'r>> {
     let mut taken = BTreeSet::new();
     let mut groups = Vec::new();
@@ -286,7 +286,7 @@ fn groups<'r>(read: &[Read<'r>], new: usize) -> Vec<Group<'r>> {
     groups
 }
 
-/// Says what a group is about, how many notes it has, and from when they are.
+/// States what a group has in common, the number of its notes, and their dates.
 fn insight(group: &Group<'_>) -> Result<Proposal> {
     let text = format!("{} are about {}.", extent(&group.notes), listed(&group.about));
     let deed = deed(group, IMPORTANCE)?;
@@ -305,7 +305,7 @@ fn deed(group: &Group<'_>, importance: f32) -> Result<Deed> {
 }
 
 impl InsightWriter {
-    /// Asks what the notes of a group show together.
+    /// Asks a model what the notes of a group show together.
     async fn insight(&self, permit: &mut BackgroundPermit, group: &Group<'_>) -> Result<Proposal> {
         let parts: Vec<&str> = group.notes.iter().map(|row| row.content.as_str()).collect();
         let prompt = self.writer.prompt(None, &parts, WRITTEN);

@@ -1,4 +1,4 @@
-//! One question a cycle about notes and messages that came since the last one.
+//! Judging pass: one model question per cycle about new notes and messages.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -19,45 +19,45 @@ use crate::note::{is_open, maker};
 
 /// The name in the ledger.
 const NAME: &str = "judging";
-/// Most notes of the question, and most messages. Source: CF-08, GB 20 memories, nanobot v2 20 events.
+/// Most notes of a question, and most messages. Source: CF-08, 20 each, as in `GB` and nanobot.
 const AT_ONCE: usize = 20;
-/// Most of what the user praised and corrected, the newest. Source: RB-55, CF-08, `RockBot` 50 signals.
+/// Most feedback signals shown, the newest. Source: CF-08, `RockBot`'s 50 signals.
 const FEEDBACK: usize = 50;
-/// How long that is shown. Source: RB-55.
+/// Age limit of shown feedback. Source: RockBot, signals of the last 7 days.
 const LATELY: Duration = Duration::from_hours(7 * 24);
-/// Words of the shortest message that is shown. Source: own choice; what is shorter thanks, agrees or greets.
+/// Fewest words of a shown message. Source: own choice; shorter ones thank, agree or greet.
 const SHORTEST: usize = 4;
-/// Events that are looked through at once. Source: own default.
+/// Events per page. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
-/// Pages that one cycle looks through. Source: own default; 5,000 events.
+/// Pages that one cycle scans. Source: own default; 5,000 events.
 const PAGES: usize = 10;
 
-/// Asks a model once about the notes and the user's messages that came since: where a note belongs, whether it is noise, and where
-/// the user says how he wants things.
+/// Asks a model once per cycle about new notes and user messages: the filing of a note, whether it is noise, and where the
+/// user states a preference.
 ///
-/// Each note and each message is shown once, in the order of the log. What is answered is proposed: a note is filed anew or put
-/// away, words of the user are quoted; the text of a note stays. A message of which the rules read how the user wants things is not
-/// shown. Where three answers could not be used, the stretch counts as read; while the model does not answer, the next cycle asks
-/// about the same. What the user praised and corrected in the last seven days is shown beside it, and nothing is asked about it.
+/// Each note and each message is shown once, in log order. Answers become proposals: a note is refiled or archived, words
+/// of the user are quoted; the text of a note never changes. A message from which the rules already read a preference is
+/// not shown. After three unusable answers the stretch counts as processed; while the model is unavailable, the next cycle
+/// asks about the same. The user's feedback of the last seven days is shown as context, without a question about it.
 #[derive(Clone, Debug)]
 pub struct Judging {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
     /// The notes.
     pub learnings: Arc<dyn LearningStore>,
-    /// How far it was read; without it a cycle begins at the start of the log.
+    /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub judge: Arc<dyn NoteJudge>,
     /// Whether messages are shown.
     pub infers_preferences: bool,
 }
 
-/// What one question is about.
+/// The subject of one question.
 #[derive(Debug, Default)]
 struct Stretch {
     notes: Vec<Learning>,
@@ -66,7 +66,7 @@ struct Stretch {
 }
 
 impl Judging {
-    /// Returns what came behind a position, up to as much as one question holds.
+    /// Returns the events after a position, up to the capacity of one question.
     async fn stretch(&self, after: Cursor, end: Cursor) -> Result<Stretch> {
         let mut stretch = Stretch { through: after, ..Stretch::default() };
         for _ in 0..PAGES {
@@ -100,7 +100,7 @@ impl Judging {
         Ok(stretch)
     }
 
-    /// Returns what the user praised and corrected lately, oldest first.
+    /// Returns recent feedback of the user, oldest first.
     async fn feedback(&self) -> Result<Vec<Learning>> {
         let now = self.clock.now();
         let mut rows = self.learnings.all(&LearningFilter::all()).await?;
@@ -121,7 +121,7 @@ impl Judging {
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
         let shown = stretch.shown();
         let mut sources: BTreeSet<EventId> = shown.iter().copied().collect();
-        // With one of them the paid answer is forgotten.
+        // Forgetting one of them also deletes the cached answer.
         let rows = notes.iter().copied().chain(&feedback);
         sources.extend(rows.flat_map(|row| &row.sources).map(|source| source.event));
         let sources: Vec<EventId> = sources.into_iter().collect();
@@ -143,12 +143,12 @@ impl Judging {
 }
 
 impl Stretch {
-    /// Returns the events of the question: those that made the notes, and the messages.
+    /// Returns the source events of the question: those of the notes, and the messages.
     fn shown(&self) -> Vec<EventId> {
         self.notes.iter().filter_map(maker).chain(self.turns.iter().map(|event| event.id)).collect()
     }
 
-    /// Returns what an opinion comes to, why, and in which words; `None` for what is so already.
+    /// Returns the operation for an opinion, its reason and its text; `None` if nothing would change.
     fn deed(&self, opinion: Opinion) -> Option<(Deed, &'static str, String)> {
         match opinion {
             Opinion::Files { note, category, tags } => {
@@ -205,12 +205,12 @@ impl Pass for Judging {
     }
 }
 
-/// Whether a note is for a model to judge: one that the dream may touch, and whose category has no rules of its own.
+/// Whether a model may judge a note: consolidation may change it, and its category has no rules of its own.
 fn is_shown(row: &Learning) -> bool {
     is_open(row) && !has_rules(&row.category)
 }
 
-/// Whether a message is the user's own and long enough to say how he wants things.
+/// Whether a message is the user's own and long enough to state a preference.
 fn is_of_user(event: &Event) -> bool {
     event.level == Level::User
         && event.kept().is_some_and(|kept| {
@@ -219,7 +219,7 @@ fn is_of_user(event: &Event) -> bool {
         })
 }
 
-/// Whether it is what the user said of how something was done, and not long ago.
+/// Whether it is recent feedback of the user on work.
 fn is_feedback(row: &Learning, now: Timestamp) -> bool {
     row.signal.is_some()
         && row.status == LearningStatus::Active

@@ -1,4 +1,4 @@
-//! Near notes of which neither says all: only somebody who writes can make one of them.
+//! Merges pass: a model combines near notes of which neither contains the other.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -20,52 +20,52 @@ use crate::note::{is_of_one, maker, open};
 use crate::settled::{Settled, Standing};
 use crate::wording::{Wording, Words};
 
-/// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
+/// Most notes that are compared, the newest. Source: RockBot, up to 1,000 live memories per run.
 const MOST: usize = 1_000;
-/// Cosine from which two notes are near. Source: AD-42.
+/// Cosine from which two notes are near. Source: RockBot `dream-service.md`.
 const MEANS_THE_SAME: f32 = 0.88;
-/// Notes whose vectors are asked for at once. Source: own default, as many as upkeep asks for.
+/// Notes embedded per call. Source: own default, the batch size of upkeep.
 const BATCH: usize = 256;
-/// Pairs that are asked about in one cycle. Source: AD-45, at most ten repairs; two of each fit, as do three answers of each into
-/// the 20 calls of a cycle. Fewer than the ten reopened ones that AD-43 allows.
+/// Pairs per cycle. Source: AD-45, at most ten repairs; two of each pair fit, as do three answers of each into the 20 calls
+/// of a cycle. Fewer than the limit of ten reopened pairs.
 const AT_ONCE: usize = 5;
 /// The name in the ledger.
 const NAME: &str = "merges";
-/// Tokens that one note may need beside those of the two. Source: own choice, a few words that join them.
+/// Tokens that a merged note may need beyond those of the two. Source: own choice, a few connecting words.
 const ROOM: u32 = 16;
-/// Tags of a note. Source: what a note may have.
+/// Most tags of a note. Source: the limit of a note.
 const TAGS: usize = 64;
 
-/// Asks a model to make one of two near notes, where no note says what both say. Two are near by their words, or by what their
-/// vectors mean.
+/// Asks a model to merge two near notes of which neither contains the other. Two notes are near by their words, or by their
+/// vectors.
 ///
-/// Notes that deny or number differently are left alone: they are an update or a contradiction, and no repetition. A text that
-/// leaves out a name, a number or a date of either note is asked for again with what is missing, twice at most, and then given up
-/// (ADR 131); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
-/// every 56.
+/// Notes that differ in negation or numbers are skipped: they are an update or a contradiction, not a repetition. A text
+/// that omits a name, a number or a date of either note is requested again with what is missing, at most twice, and then
+/// given up (ADR 131); one that adds something is requested again as often. The dreamer checks the result like every
+/// proposal. A pair without a usable answer is retried after 7 days, then 14, 28, and every 56.
 #[derive(Clone, Debug)]
 pub struct Merges {
     /// The notes, for reading.
     pub learnings: Arc<dyn LearningStore>,
-    /// The vectors of the notes; without it, or where it fails, two notes are near by their words alone.
+    /// The embedder of the notes; without it, or if it fails, nearness is by words alone.
     pub embedder: Slot<dyn Embedder>,
-    /// What was left before; without it every pair is new in every cycle.
+    /// The skipped pairs; without a ledger every pair is new in every cycle.
     pub ledger: Slot<dyn LedgerStore>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
-    /// What must not be lost of a text.
+    /// The words that must be preserved in a text.
     pub wording: Wording,
 }
 
-/// A note with what it is compared by.
+/// A note with its comparison features.
 struct Compared<'r> {
     row: &'r Learning,
     words: Vec<u64>,
-    /// Of length 1.
+    /// Normalized to length 1.
     vector: Option<Vec<f32>>,
 }
 
@@ -81,22 +81,22 @@ impl Compared<'_> {
     }
 }
 
-/// What came of a pair.
+/// The result for a pair.
 struct Merged {
     proposal: Proposal,
-    /// 1 where an answer left something out and a later one did not.
+    /// 1 if an answer omitted something and a later one did not.
     repaired: u64,
 }
 
 impl Merges {
-    /// Reads what notes are compared by.
+    /// Computes the comparison features of notes.
     async fn compared<'r>(&self, notes: &[&'r Learning]) -> Vec<Compared<'r>> {
         let of = |row: &&'r Learning| Compared { row, words: shingles(&row.content, 1), vector: None };
         let mut compared: Vec<Compared<'r>> = notes.iter().map(of).collect();
         let Slot::Filled(embedder) = &self.embedder else { return compared };
         for some in compared.chunks_mut(BATCH) {
             let texts: Vec<&str> = some.iter().map(|one| one.row.content.as_str()).collect();
-            // What has no vector is compared by its words.
+            // A note without a vector is compared by its words.
             let Ok(vectors) = embedder.embed(&texts).await else { break };
             for (one, vector) in some.iter_mut().zip(vectors) {
                 one.vector = vector;
@@ -129,7 +129,7 @@ impl Merges {
                     return Ok(text);
                 }
                 is_repaired.store(true, Ordering::Relaxed);
-                // The model is told this, and nobody else: what no answer helps is left without it.
+                // Only the model is told; if no answer is complete, the pair is dropped.
                 Err(unusable(format!("it leaves out {}", missing.join(", "))))
             })
             .await?;
@@ -173,7 +173,7 @@ impl Pass for Merges {
                     looked.left.push(Left { notes, why: "no answer of the model could be used".to_owned() });
                 }
                 Err(error) if looked.proposals.is_empty() && looked.left.is_empty() => return Err(error),
-                // What was answered stands.
+                // Earlier answers are kept.
                 Err(error) => {
                     looked.stopped = Some(error.kind());
                     break;
@@ -184,8 +184,7 @@ impl Pass for Merges {
     }
 }
 
-/// Returns the pairs to ask about, each note in one of them: those that nobody was asked about, then those that are offered
-/// again, the longest overdue first.
+/// Returns the pairs to ask about, each note in one of them: new pairs first, then retried ones, the longest overdue first.
 fn pairs<'r>(
     notes: &[Compared<'r>],
     settled: &Settled,
@@ -219,7 +218,7 @@ fn pairs<'r>(
     each_once
 }
 
-/// Whether two near notes say the same in parts, and neither says it all.
+/// Whether two near notes overlap, and neither contains the other.
 fn is_for_a_writer(one: &Learning, other: &Learning, words: &Words) -> bool {
     let numbers = |row: &Learning| -> BTreeSet<String> {
         let words = row.content.split(|sign: char| !sign.is_alphanumeric());
@@ -231,7 +230,7 @@ fn is_for_a_writer(one: &Learning, other: &Learning, words: &Words) -> bool {
         && !is_said_by_one(one, other, words)
 }
 
-/// How the one is filed: as the older one, with all tags and the greater importance.
+/// The filing of the merged note: as the older one, with all tags and the greater importance.
 fn filed(one: &Learning, other: &Learning) -> Filed {
     let tags: BTreeSet<&Tag> = one.tags.iter().chain(&other.tags).collect();
     let importance =

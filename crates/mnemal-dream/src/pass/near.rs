@@ -1,4 +1,4 @@
-//! Nearly the same text twice.
+//! Near-duplicates pass.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::check::{NEAR, stands_for};
 use crate::note::{is_of_one, maker, open};
 use crate::wording::{Wording, Words};
 
-/// Most notes that are compared, the newest. Source: RB-55, up to 1,000 live memories.
+/// Most notes that are compared, the newest. Source: RockBot, up to 1,000 live memories per run.
 const MOST: usize = 1_000;
 
-/// Words that turn a sentence round. Source: own choice, English.
+/// Negation words. Source: own choice, English.
 const DENIALS: [&str; 10] =
     ["not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "nor", "neither"];
 
-/// Proposes that a note goes in favour of one that says all that it says: near by its words, with every one of them in the same
-/// order and nothing between them that could limit it, with its names, numbers and dates. Nothing is written anew, so nothing can
-/// be lost.
+/// Proposes to retire a note in favor of one that contains all of it: similar by words, with every one of its words in the
+/// same order and nothing between them that could limit it, and with its names, numbers and dates. No text is rewritten, so
+/// nothing is lost.
 ///
-/// Near notes of which neither says all are left as they are; only a model could make one of them.
+/// Near notes of which neither contains the other are skipped; only a model could merge them.
 #[derive(Clone, Debug)]
 pub struct NearCopies {
     learnings: Arc<dyn LearningStore>,
@@ -31,7 +31,7 @@ pub struct NearCopies {
 }
 
 impl NearCopies {
-    /// Looks at these notes.
+    /// Creates the pass over these notes.
     pub fn new(learnings: Arc<dyn LearningStore>, wording: Wording) -> Self {
         Self { learnings, wording }
     }
@@ -85,12 +85,12 @@ enum Goes {
     Second,
 }
 
-/// Whether two near notes are copies, or one of them says all that the other says.
+/// Whether two near notes are copies, or one of them contains the other.
 pub(super) fn is_said_by_one(one: &Learning, other: &Learning, words: &Words) -> bool {
     one.content.split_whitespace().eq(other.content.split_whitespace()) || pair(one, other, words).is_some()
 }
 
-/// Returns which of two near notes goes; the newer one where either could.
+/// Returns which of two near notes is retired; the newer one if either could be.
 fn pair(one: &Learning, other: &Learning, words: &Words) -> Option<Goes> {
     let is_copy = one.content.split_whitespace().eq(other.content.split_whitespace());
     if is_copy || denials(&one.content) != denials(&other.content) {
@@ -103,7 +103,7 @@ fn pair(one: &Learning, other: &Learning, words: &Words) -> Option<Goes> {
     says(other, one).then_some(Goes::First)
 }
 
-/// Returns the words that deny, in order.
+/// Returns the negation words, in order.
 pub(super) fn denials(text: &str) -> Vec<String> {
     let text = text.replace('’', "'");
     let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'').map(fold);

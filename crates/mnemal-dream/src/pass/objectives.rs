@@ -1,4 +1,4 @@
-//! What the agent can learn of its own work: a question about each task that is over.
+//! Objectives pass: a model evaluates each finished task of the agent.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,41 +14,41 @@ use crate::check::{is_end, step};
 
 /// The name in the ledger.
 const NAME: &str = "objectives";
-/// Tasks that are asked about in one cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls of
-/// a cycle.
+/// Tasks per cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls of a cycle.
 const AT_ONCE: usize = 3;
-/// Events of a task that are read, the newest. Source: BA-32.
+/// Events of a task that are read, the newest. Source: BA-32, at most 50.
 const READ: usize = 50;
-/// Events up to the end of a task among which its own are looked for. Source: own default; a task of many days is judged by its end.
+/// Events before the end of a task that are scanned for its own. Source: own default; a task of many days is judged by its
+/// end.
 const BACK: u64 = 5_000;
-/// Events that are looked through at once. Source: own default.
+/// Events per page. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
-/// Pages of observations that one cycle looks through. Source: own default.
+/// Pages of observations that one cycle scans. Source: own default.
 const PAGES: usize = 10;
-/// More lines than the book of passes has. Source: own default.
+/// An upper bound for the lines of the pass ledger. Source: own default.
 const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Asks a model about each task that is over how well it went, and what to remember of it.
+/// Asks a model how well each finished task went, and what to remember.
 ///
-/// A task is what events name in their field `task_id`; it is over when an observation says that it is completed or has failed. One
-/// with fewer than three events is not asked about. Of the newest 50 the first and the last nineteen are shown; what repeats memory
-/// is none of them. The answer becomes a note about the agent's own work, which goes with any of these events.
+/// The events of a task share the field `task_id`; it is finished when an observation marks it completed or failed. A task
+/// with fewer than three events is skipped. Of the newest 50 events the first and the last nineteen are shown, without
+/// echoes of memory. The answer becomes a note about the agent's own work, which is removed with any of these events.
 ///
-/// Each end is asked about once, in the order of the log. Where three answers could not be used it counts as read; while the model
-/// does not answer, the next cycle asks about the same.
+/// Each end is asked about once, in log order. After three unusable answers it counts as processed; while the model is
+/// unavailable, the next cycle asks about the same.
 #[derive(Clone, Debug)]
 pub struct Objectives {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
-    /// How far it was read; without it a cycle begins at the start of the log.
+    /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub appraiser: Arc<dyn Appraiser>,
 }
 
-/// The ends of tasks behind a position.
+/// Task ends after a position.
 #[derive(Debug, Default)]
 struct Stretch {
     ends: Vec<Event>,
@@ -62,7 +62,7 @@ impl Objectives {
         Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
     }
 
-    /// Returns the ends of tasks behind a position, as many as one cycle asks about.
+    /// Returns the task ends after a position, up to the number per cycle.
     async fn stretch(&self, after: Cursor, head: Cursor) -> Result<Stretch> {
         let observed = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
         let mut stretch = Stretch { through: after, ..Stretch::default() };
@@ -104,13 +104,13 @@ impl Objectives {
             steps.extend(page.into_iter().filter(is_step));
         }
         steps.drain(..steps.len().saturating_sub(READ));
-        // The first says what was to be done.
+        // The first event states the task.
         let over = steps.len().saturating_sub(MOST_STEPS);
         let shown = steps.into_iter().enumerate().filter(|(place, _)| *place == 0 || *place > over);
         Ok(shown.map(|(_, step)| step).collect())
     }
 
-    /// Asks about a task that is over; nothing is proposed for one of few events, or of which there is nothing to remember.
+    /// Asks about a finished task; proposes nothing for one with few events, or without a lesson.
     async fn judged(&self, permit: &mut BackgroundPermit, end: &Event) -> Result<Option<Proposal>> {
         let events = self.steps(end).await?;
         if events.len() < FEWEST_STEPS {
@@ -153,7 +153,7 @@ impl Pass for Objectives {
                     why: "no answer of the model could be used".to_owned(),
                 }),
                 Err(error) if looked.through == Some(after) => return Err(error),
-                // What was answered stands.
+                // Earlier answers are kept.
                 Err(error) => {
                     looked.stopped = Some(error.kind());
                     return Ok(looked);

@@ -1,4 +1,4 @@
-//! Tags that are written in several ways.
+//! Tag spelling pass.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use mnemal_text::fold;
 use super::proposal;
 use crate::note::{maker, open};
 
-/// Proposes that a tag is written as it is written most, and stands once: `CI`, `ci` and `c-i` are one.
+/// Proposes to unify spellings of a tag to the most frequent one: `CI`, `ci` and `c-i` are one.
 #[derive(Clone, Debug)]
 pub struct Spellings {
     learnings: Arc<dyn LearningStore>,
 }
 
 impl Spellings {
-    /// Looks at these notes.
+    /// Creates the pass over these notes.
     pub fn new(learnings: Arc<dyn LearningStore>) -> Self {
         Self { learnings }
     }
@@ -65,7 +65,7 @@ impl Pass for Spellings {
     }
 }
 
-/// Returns what two spellings have in common.
+/// Returns the common key of a tag's spellings.
 fn key(tag: &Tag) -> String {
     fold(tag.as_str()).chars().filter(|letter| letter.is_alphanumeric()).collect()
 }

@@ -1,4 +1,4 @@
-//! Texts of summaries that a model writes over the sentences that were chosen without one.
+//! Summary texts pass: a model rewrites the extracted sentences of summary nodes.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -17,41 +17,40 @@ use crate::settled::{Settled, Standing};
 
 /// The name in the ledger.
 const NAME: &str = "texts";
-/// Texts that are asked for in one cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls
-/// of a cycle.
+/// Texts per cycle. Source: own choice; three answers each leave room for the other passes in the 20 calls of a cycle.
 const AT_ONCE: usize = 3;
-/// Fewest sentences of a node that is worth another text. Source: own choice; one sentence is as short as it gets.
+/// Fewest sentences of a rewritten node. Source: own choice; one sentence cannot be shortened.
 const SENTENCES: usize = 2;
-/// How far the tree may be behind the log. Source: NB-40, as many events as make a summary stale.
+/// Most events that the tree may be behind the log. Source: NB-40, the staleness threshold of summaries.
 const STALE: u64 = 10;
-/// Nodes below one that are looked at, the newest. Source: as many as a node is made of.
+/// Most child nodes that are considered, the newest. Source: as many as a node is made of.
 const BELOW: NonZeroUsize = NonZeroUsize::new(30).expect("30 is not zero");
 
-/// Asks a model for a text of nodes whose sentences are as the log gives them: of the whole, then of channels and months, then of
-/// what stands below them, the newest first, without the parts of conversations.
+/// Asks a model for the text of up-to-date nodes: the root, then channels and months, then the nodes below them, newest
+/// first, without the parts of sessions.
 ///
-/// The model edits the text of before, as far as its sentences are still among those of the node; a line of which one is not
-/// goes. The answer becomes an operation that names the sentences, so that it is shown as long as they are what the node is made
-/// of, and goes with any of them. A node for which no answer helps keeps its sentences, and is asked about again after 7 days,
+/// The model edits the previous text, as far as its sentences still belong to the node; a line that rests on another
+/// sentence is removed. The answer becomes an operation that names the sentences, so it is shown while the node consists of
+/// them, and is removed with any of them. A node without a usable answer keeps its sentences, and is retried after 7 days,
 /// then 14, 28, and every 56.
 #[derive(Clone, Debug)]
 pub struct Texts {
-    /// The log.
+    /// The event log.
     pub events: Arc<dyn EventStore>,
-    /// The tree.
+    /// The summary tree.
     pub summaries: Arc<dyn SummaryStore>,
-    /// What was left before; without it every node is new in every cycle.
+    /// The skipped nodes; without a ledger every node is new in every cycle.
     pub ledger: Slot<dyn LedgerStore>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who is asked.
+    /// The model.
     pub consultant: Consultant,
-    /// What asks and reads.
+    /// Makes the questions and parses the answers.
     pub writer: Arc<dyn NodeWriter>,
 }
 
 impl Texts {
-    /// Returns the nodes that have no text of these sentences, in the order in which they are asked about.
+    /// Returns the nodes without a text of their sentences, in processing order.
     async fn nodes(&self, history: &History) -> Result<Vec<SummaryNode>> {
         let settled = Settled::read(&self.ledger, NAME).await?;
         let now = self.clock.now();
@@ -75,7 +74,7 @@ impl Texts {
         Ok(found)
     }
 
-    /// Returns the lines of the newest text of a node that rest on sentences which it still has, by their places in it.
+    /// Returns the lines of a node's newest text that rest on current sentences, by their indexes.
     async fn before(&self, node: &SummaryNode, history: &History) -> Result<Vec<WrittenLine>> {
         let of_node = |known: &&(EventId, Deed)| matches!(&known.1, Deed::Summarize { node: of, .. } if *of == node.path);
         let Some((event, Deed::Summarize { of: then, rests, .. })) =
@@ -111,7 +110,7 @@ impl Texts {
             let event = said.iter().find(|event| event.id == line.source.event)?;
             Some(sentence(event.kept()?, &line.text))
         };
-        // One that was forgotten meanwhile takes the text of the node with it.
+        // A sentence forgotten meanwhile also drops the text of the node.
         let Some(sentences) = node.lines.iter().map(shown).collect::<Option<Vec<String>>>() else {
             return Ok(None);
         };
@@ -144,7 +143,7 @@ impl Pass for Texts {
 
     async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
         let (cursor, head) = (self.summaries.cursor().await?, self.events.head().await?);
-        // The tree is no note: with this, what is known of the notes does not keep it from being looked at.
+        // The tree is not part of the notes: with this, unchanged notes do not skip the pass.
         let mut looked = Looked { through: Some(cursor), ..Looked::default() };
         if cursor.behind(head) >= STALE {
             return Ok(looked);
@@ -165,7 +164,7 @@ impl Pass for Texts {
                     why: "no answer of the model could be used".to_owned(),
                 }),
                 Err(error) if looked.proposals.is_empty() && looked.left.is_empty() => return Err(error),
-                // What was answered stands.
+                // Earlier answers are kept.
                 Err(error) => {
                     looked.stopped = Some(error.kind());
                     break;
@@ -176,12 +175,12 @@ impl Pass for Texts {
     }
 }
 
-/// Returns the sentences that a node is made of.
+/// Returns the source sentences of a node.
 fn of(node: &SummaryNode) -> Vec<Source> {
     node.lines.iter().map(|line| line.source).collect()
 }
 
-/// Whether two deeds are texts of the same node and the same sentences.
+/// Whether two operations are texts of the same node and the same sentences.
 fn is_of(known: &Deed, wanted: &Deed) -> bool {
     match (known, wanted) {
         (Deed::Summarize { node, of, .. }, Deed::Summarize { node: wanted, of: sentences, .. }) => {

@@ -1,4 +1,4 @@
-//! From what a person decided to claims, joins and their ends.
+//! Decisions to claims: maps a person's decisions to claims, merges and endings.
 
 use mnemal_core::{
     Act, Cardinality, Confidence, Decision, Deed, EntityId, EntityKind, Event, EventKind, Fact, FactChoice,
@@ -17,8 +17,8 @@ use crate::names::{Said, Saying};
 use crate::resolve::{self, Scene};
 
 impl Fold {
-    /// Returns what a decision asks for, or what the engine learnt. Only the user decides, and only about what is known or
-    /// what the decision introduces.
+    /// Returns the changes that a decision or a learned ruling asks for. Only user-level decisions count, and only about
+    /// entities that exist or that the decision introduces.
     pub(crate) fn decide(&mut self, event: &Event, kept: &NewEvent, producer: &Producer) -> Pending {
         let mut pending = Pending::default();
         let decision = match &kept.kind {
@@ -74,8 +74,8 @@ impl Fold {
 }
 
 impl Fold {
-    /// Makes the one known of whom a decision is the first to speak: whoever decides, and what a name is given to whose id is
-    /// made of that name. Says whether nothing is left to decide.
+    /// Creates the entities that a decision mentions for the first time: the decider, and an entity whose id is derived
+    /// from the given name. Returns whether nothing is left to decide.
     fn introduce(&mut self, fact: &FactDecision, said: Said<'_>) -> bool {
         let FactChoice::Add { .. } = fact.choice else { return false };
         if self.names.get(fact.subject).is_some() {
@@ -100,7 +100,7 @@ impl Fold {
 }
 
 impl Fold {
-    /// Gives decided relations that name their object in words the entity that is known by them, made if nobody is.
+    /// Resolves the object of decided relations from words to an entity, created if none has that name.
     pub(super) fn named_objects(&mut self, claims: &[Resolved], reading: Reading<'_>) -> Vec<Resolved> {
         let mut claims = claims.to_vec();
         for claim in &mut claims {
@@ -120,14 +120,15 @@ impl Fold {
 }
 
 impl Fold {
-    /// Returns the claims by which facts follow a decision about a learning that rests on the same words: one for each value.
+    /// Returns the claims that withdraw or restore facts after a decision on a learning that rests on the same words, one
+    /// per value.
     pub(super) fn withdrawals(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
         if let Some(versions) = &pending.replaced {
             return self.replaced(versions, pending, reading);
         }
         let Some((sources, act)) = &pending.withdrawn else { return Vec::new() };
         let rests = |one: &Support| sources.iter().any(|source| source.overlaps(one.source));
-        // What was never withdrawn needs not be restored.
+        // A fact that was never withdrawn needs no restore.
         let is_concerned = |fact: &&Fact| {
             let is_rejected = fact.status == FactStatus::Rejected;
             fact.supports.iter().any(rests) && (*act == Act::Negative || is_rejected)
@@ -177,7 +178,7 @@ impl Fold {
             && fact.object.key() != claim.support.object.key()
     }
 
-    /// Returns the claims by which facts that rest on earlier versions of a note alone hold no more, but those that are said again.
+    /// Returns the claims that end facts resting only on earlier versions of a note, except those that are stated again.
     fn replaced(&self, versions: &SessionId, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
         let is_said_again = |fact: &Fact| {
             pending.claims.iter().any(|claim| {
@@ -199,13 +200,13 @@ impl Fold {
     }
 }
 
-/// Returns what the object of a relation is; `None` for a predicate that relates no two that have names.
+/// Returns the entity kind of a relation's object; `None` for a predicate that does not relate two named entities.
 fn kind_of_object(predicate: &Predicate) -> Option<EntityKind> {
     let info = predicate::of(predicate.as_str()).filter(|info| info.fact == FactType::Relation)?;
     info.objects.iter().find_map(|name| EntityKind::from_name(name))
 }
 
-/// Makes a claim of a decision; nothing is more certain.
+/// Turns a decision into a claim with the highest certainty.
 fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
     let (act, valid_at, invalid_at) = match fact.choice {
         FactChoice::Add { valid_at, invalid_at } => (Act::Assert, valid_at, invalid_at),
@@ -217,7 +218,7 @@ fn decided(fact: &FactDecision, event: &Event, kept: &NewEvent) -> Resolved {
     Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }
 }
 
-/// Makes the mark by which a fact holds no more, or holds after all; `said` is one of its claims.
+/// Creates the mark that withdraws or restores a fact; `said` is one of its claims.
 fn withdrawal(fact: &Fact, said: &Support, act: Act, reading: Reading<'_>) -> Option<Resolved> {
     Some(Resolved {
         predicate: fact.predicate.clone(),
@@ -245,7 +246,7 @@ fn denial(claim: &Resolved, fact: &Fact) -> Option<Resolved> {
     Some(Resolved { support, ..claim.clone() })
 }
 
-/// Returns what a decision says of somebody: that it is so, at no named time.
+/// Returns the support of a decision: a statement without a named time.
 fn by_decision((subject, object): (EntityId, &Value), event: &Event, kept: &NewEvent) -> Support {
     Support {
         source: Source { event: event.id, span: Span { start: 0, end: 0 } },

@@ -1,5 +1,5 @@
-//! What the words of an event end of what is believed of its speaker, where no claim of its own says so: "the diet is over",
-//! "I'm no longer a fan of it", the death of a pet that was named once.
+//! Endings of the speaker's facts that no claim of the event states: "the diet is over", "I'm no longer a fan of it",
+//! the death of a pet that was named once.
 
 use mnemal_core::{Act, Confidence, EntityId, EventId, Fact, Source, Span, Support, Value, WorldTime};
 use mnemal_extract::{EndedSide, Ending, EndingScope, joined_parts};
@@ -8,12 +8,12 @@ use mnemal_text::{Analyzer, Language, fold};
 use super::{Fold, Pending, Reading, Resolved};
 use crate::role;
 
-/// How likely an ending is faithful to what was said. Source: own choice, as the packs' rules for what is said outright.
+/// Confidence of an ending. Source: own choice, the value of the packs' rules for explicit statements.
 const OUTRIGHT: f32 = 0.9;
-/// What is liked, and what is not.
+/// Predicates of liking and preferring.
 const LIKED: [&str; 3] = ["likes", "prefers", "favourite"];
 const DISLIKED: &str = "dislikes";
-/// States of one's own life.
+/// Predicates for states of one's own life.
 const STATES: [&str; 12] = [
     "diet",
     "allergic_to",
@@ -28,7 +28,8 @@ const STATES: [&str; 12] = [
     "owns",
     "works_on",
 ];
-/// What one gives up with words that say nothing of its kind: "that's history". Homes, partners and animals have words of their own.
+/// Predicates for things given up with words that do not name their kind: "that's history". Homes, partners and animals
+/// have their own words.
 const OF_ONES_OWN: [&str; 14] = [
     "diet",
     "allergic_to",
@@ -45,18 +46,18 @@ const OF_ONES_OWN: [&str; 14] = [
     "works_at",
     "role",
 ];
-/// What one bears again when one eats it again.
+/// Predicates that end when a food is tolerated again.
 const BORNE: [&str; 3] = ["allergic_to", "health", "dislikes"];
-/// Whom a death ends.
+/// Predicate that a death ends.
 const PETS: &str = "pet";
-/// Where one lives and works, and as what, which ends when one leaves.
+/// Residence, employer and role, which end on leaving.
 const PLACES: [&str; 3] = ["lives_in", "works_at", "role"];
-/// For whom one works, and as what.
+/// Employer and role.
 const WORK: &str = "works_at";
 const ROLE: &str = "role";
-/// What ends when the work is handed in. Its topic says of what it is one.
+/// Deadline, which ends when the work is handed in. Its topic names the work.
 const DEADLINE: &str = "deadline";
-/// Facts of a life that something else may take the place of.
+/// Life facts that can be replaced.
 const LIFE: [&str; 17] = [
     "lives_in",
     "works_at",
@@ -76,13 +77,13 @@ const LIFE: [&str; 17] = [
     "setting",
     "favourite",
 ];
-/// Of these a part of the name is enough where something else takes their place: "my bank" of "the bank Norbank".
+/// Predicates for which a part of the name is enough where a replacement is stated: "my bank" for "the bank Norbank".
 const NAMED: [&str; 5] = ["uses", "owns", "member_of", "works_at", "pet"];
-/// What one does, whose object begins with a word for the doing: "play the cello".
+/// Activities, whose object begins with a verb: "play the cello".
 const DONE: [&str; 4] = ["habit", "activity", "skill", "goal"];
-/// By which somebody does something for the user, or is something to him, of which there is one.
+/// Predicates of roles toward the user that one person holds alone.
 const ROLES: [&str; 2] = ["knows", "partner"];
-/// What is known of a relative and ends when he dies.
+/// Facts about a relative that end at death.
 const OF_THE_LIVING: [&str; 14] = [
     "lives_in",
     "works_at",
@@ -99,16 +100,17 @@ const OF_THE_LIVING: [&str; 14] = [
     "owns",
     "likes",
 ];
-/// Fewest letters of a word by which one thing among others is named. Source: own choice; shorter ones name little.
+/// Fewest letters of a word that identifies one of several objects. Source: own choice; shorter words identify little.
 const FEWEST_LETTERS: usize = 3;
-/// Fewest signs of a script without spaces by which it is. Source: own choice; a single sign is part of too many words.
+/// Fewest characters of it in a script without spaces. Source: own choice; a single character is part of too many
+/// words.
 const FEWEST_SHARED: usize = 2;
-/// Fewest signs of what is named in a script without spaces, of which one may lack its last. Source: own choice; in shorter words a
-/// single sign makes another thing, as in 咖啡 and 咖啡馆.
+/// Fewest characters of an object in a script without spaces that may lack its last character. Source: own choice; in
+/// shorter words one character makes another thing, as in 咖啡 and 咖啡馆.
 const FEWEST_SIGNS: usize = 5;
 
 impl Fold {
-    /// Returns what an event ends that is believed of its speaker, whose facts must be loaded.
+    /// Returns the claims that an event ends for its speaker, whose facts must be loaded.
     pub(super) fn over(&self, reading: Reading<'_>, pending: &Pending) -> Vec<Resolved> {
         let Some((speaker, endings)) = &pending.ended else { return Vec::new() };
         let subject = self.names.canon(*speaker);
@@ -117,8 +119,8 @@ impl Fold {
         let is_present = |fact: &&Fact| {
             matches!(fact.act, Act::Assert | Act::Plan) && fact.invalid_at.is_none_or(|end| end > said)
         };
-        // What is said anew in the same words goes on, but not where the sentence that names it ends it; an end with a day of its own
-        // is no reason to go on behind that day.
+        // A fact restated in the same words continues, unless the ending sentence itself names it; an ending with its own date
+        // is no reason to continue after that date.
         let is_said = |fact: &Fact, ending: &Ending| {
             let object = fact.object.key();
             let says = |claim: &Resolved| {
@@ -174,7 +176,7 @@ impl Fold {
         ended
     }
 
-    /// Returns the relative of somebody of whom an ending tells, where it can be one alone.
+    /// Returns the relative that an ending is about, if only one matches.
     fn relative(&self, ending: &Ending, owner: EntityId) -> Option<EntityId> {
         let (role, name) = ending.words.split_first()?;
         let holders = self.names.in_role(owner, &role::normal(role))?.all();
@@ -187,13 +189,13 @@ impl Fold {
         }
     }
 
-    /// Returns the relatives of whom endings tell, whose facts must be loaded.
+    /// Returns the relatives that endings are about, whose facts must be loaded.
     pub(super) fn relatives(&self, endings: &[Ending], owner: EntityId) -> Vec<EntityId> {
         let of_relative = endings.iter().filter(|ending| ending.scope == EndingScope::Relative);
         of_relative.filter_map(|ending| self.relative(ending, owner)).map(|id| self.names.canon(id)).collect()
     }
 
-    /// Whether a fact is what is named among the words of an ending: no other of its kind has as much of them in its name.
+    /// Whether an ending means this fact: no other of its kind shares as much of its name with the ending.
     fn is_meant(&self, ending: &Ending, fact: &Fact, all: &[&Fact]) -> bool {
         let kinds = kinds_among(ending);
         let is_servant = |of: &Fact| of.topic.as_deref().is_some_and(role::is_of_servant);
@@ -208,7 +210,7 @@ impl Fold {
         shared > 0 && rivals.all(is_less)
     }
 
-    /// Returns how much of what a fact names is among the words of an ending: letters of whole words, or signs in a row.
+    /// Returns how much of a fact's name the ending shares: letters of whole words, or consecutive characters.
     fn shared(&self, ending: &Ending, fact: &Fact) -> usize {
         let analyzer = Analyzer::new(language_of(ending));
         let ended = analyzer.query_terms(&ending.words.join(" "));
@@ -226,7 +228,7 @@ impl Fold {
             let meant = named.iter().filter(|word| letters(word) >= FEWEST_LETTERS && ended.contains(word));
             meant.map(letters).sum()
         };
-        // Of several things that one fact joins, the end of one ends not all.
+        // Where one fact joins several things, the end of one does not end all.
         let of = |object: &str| {
             let parts = joined_parts(object, language_of(ending));
             if parts.iter().all(|part| within(part) > 0) { within(object) } else { 0 }
@@ -258,8 +260,8 @@ impl Fold {
         may_be && (ending.words.is_empty() || self.is_about(ending, fact))
     }
 
-    /// Whether the object of a fact is what ends: its words are among those of the ending. What one does says nothing of what one
-    /// likes, unless both are said in the same words.
+    /// Whether an ending is about the object of a fact: the object's words are among those of the ending. Ending an
+    /// activity does not end a liking, unless both use the same words.
     fn is_about(&self, ending: &Ending, fact: &Fact) -> bool {
         let analyzer = Analyzer::new(language_of(ending));
         let ended = analyzer.query_terms(&ending.words.join(" "));
@@ -297,7 +299,7 @@ impl Fold {
     }
 }
 
-/// Returns which facts end in a scope that is of facts alone.
+/// Returns the predicates that can end in a scope that covers facts only.
 fn kinds(scope: EndingScope) -> &'static [&'static str] {
     match scope {
         EndingScope::Life => &LIFE,
@@ -316,7 +318,8 @@ fn kinds(scope: EndingScope) -> &'static [&'static str] {
     }
 }
 
-/// Returns the ends of the roles that were told in one message with work that ends: who leaves the bank is its teller no more.
+/// Returns the endings of roles stated in the same message as an ended job: leaving the bank also ends being its
+/// teller.
 fn told_with(
     all: &[&Fact],
     ended: &[Resolved],
@@ -341,7 +344,7 @@ fn told_with(
     all.iter().filter(with_work).map(|fact| end_of(fact, ending, speaker, reading)).collect()
 }
 
-/// Whether an ending names each of the things that an object joins.
+/// Whether an ending names each part of a joined object.
 fn names_each_part(ending: &Ending, object: &str) -> bool {
     let analyzer = Analyzer::new(language_of(ending));
     let ended = analyzer.query_terms(&ending.words.join(" "));
@@ -354,7 +357,7 @@ fn names_each_part(ending: &Ending, object: &str) -> bool {
     parts.len() < 2 || parts.iter().all(is_named)
 }
 
-/// Returns which facts an ending may mean whose words say more than a name.
+/// Returns the predicates that an ending may mean when its words say more than a name.
 fn kinds_among(ending: &Ending) -> &'static [&'static str] {
     match (ending.scope, ending.side) {
         (EndingScope::Own, EndedSide::Leave) => &BORNE,
@@ -366,18 +369,18 @@ fn kinds_among(ending: &Ending) -> &'static [&'static str] {
     }
 }
 
-/// Returns the events in which a fact was said.
+/// Returns the events that state a fact.
 fn sources(fact: &Fact) -> impl Iterator<Item = EventId> + '_ {
     fact.supports.iter().map(|support| support.source.event)
 }
 
-/// Whether an ending that names nothing ends only what is alone of its kind: "our dog died", "goal reached".
+/// Whether an ending without a name ends only the single fact of its kind: "our dog died", "goal reached".
 fn is_sole(ending: &Ending) -> bool {
     let is_one_of_many = matches!(ending.scope, EndingScope::Pet | EndingScope::Goal | EndingScope::Deadline);
     ending.words.is_empty() && is_one_of_many
 }
 
-/// Whether a claim is taken back by an end that the same sentence tells.
+/// Whether an ending in the same sentence cancels a claim.
 pub(super) fn is_ended(claim: &Resolved, over: &[Resolved]) -> bool {
     let ends = |end: &Resolved| {
         end.predicate == claim.predicate
@@ -388,12 +391,12 @@ pub(super) fn is_ended(claim: &Resolved, over: &[Resolved]) -> bool {
     claim.support.act == Act::Assert && over.iter().any(ends)
 }
 
-/// Whether two spans have a byte in common.
+/// Whether two spans overlap.
 fn meets(one: Span, other: Span) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Returns the most signs in a row of a script without spaces that two texts have in common.
+/// Returns the longest run of characters that two texts in a script without spaces share.
 fn common(one: &str, other: &str) -> usize {
     let is_sign = |sign: &char| ('\u{4e00}'..='\u{9fff}').contains(sign);
     let signs: Vec<char> = one.chars().collect();
@@ -415,14 +418,14 @@ fn language_of(ending: &Ending) -> Language {
     Language::from_code(code).unwrap_or_else(|| Language::guess(&ending.words.join(" ")))
 }
 
-/// Whether an object in a script without spaces ends with what is named: 喝咖啡 with 咖啡, but 咖啡馆 does not.
+/// Whether an object in a script without spaces ends with the named thing: 喝咖啡 with 咖啡, but not 咖啡馆.
 fn ends_with_one(object: &str, ended: &[String]) -> bool {
     let is_unspaced = object.chars().all(|sign| ('\u{4e00}'..='\u{9fff}').contains(&sign));
     is_unspaced && ended.iter().any(|word| object.ends_with(word.as_str()))
 }
 
-/// Whether an object is what ends but for its last sign, in a script without spaces. Signs that name nothing are not among the words
-/// of an ending.
+/// Whether an object equals the named thing except for its last character, in a script without spaces. Characters
+/// without a name are not among the words of an ending.
 fn lacks_a_sign(object: &str, ended: &[String]) -> bool {
     let named: Vec<char> = ended.iter().flat_map(|word| word.chars()).collect();
     let Some((_, rest)) = named.split_last() else { return false };
@@ -430,16 +433,16 @@ fn lacks_a_sign(object: &str, ended: &[String]) -> bool {
     let mut signs = object.chars();
     let has_all = rest.iter().all(|sign| signs.any(|other| other == *sign));
     let is_framed = rest.first() == object.chars().next().as_ref() && signs.next().is_none();
-    // A few signs say little of many.
+    // A few shared characters say little about a long object.
     is_long && has_all && is_framed && rest.len() * 2 >= object.chars().count()
 }
 
-/// Returns when something was said, in world time.
+/// Returns when an event was said, in world time.
 fn said_at(reading: Reading<'_>) -> WorldTime {
     WorldTime::from_seconds(reading.kept.occurred_at.as_micros().div_euclid(1_000_000))
 }
 
-/// Returns the claim that a fact holds no more. An intention stands beside what holds, and ends by an end of its own.
+/// Returns the claim that ends a fact. An intention is tracked apart from the fact, and has its own end.
 fn end_of(fact: &Fact, ending: &Ending, speaker: EntityId, reading: Reading<'_>) -> Resolved {
     let is_intended = fact.act == Act::Plan;
     let support = Support {

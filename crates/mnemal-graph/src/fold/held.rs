@@ -1,4 +1,4 @@
-//! The facts of one subject that are believed, by id and by slot, so that a claim costs what its slot holds.
+//! Believed facts of one subject, indexed by id and by slot, so that a claim costs only the size of its slot.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::slot::{Slot, places};
 /// The believed facts of a subject.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    /// Each with the slots of its claims as of when it was put here, which is one but for rows that say otherwise.
+    /// Each fact with the slots of its claims at insertion: one, except in inconsistent rows.
     facts: BTreeMap<FactId, (Fact, Vec<Slot>)>,
     by_slot: BTreeMap<Slot, Vec<FactId>>,
 }
@@ -24,7 +24,7 @@ impl Held {
         self.facts.values().map(|(fact, _)| fact)
     }
 
-    /// Puts a fact in; `held` says how many values its predicate holds, `canon` what an entity is taken for.
+    /// Inserts a fact; `held` gives the cardinality of its predicate, `canon` maps to the canonical entity.
     pub(super) fn insert(
         &mut self,
         fact: Fact,
@@ -54,14 +54,14 @@ impl Held {
         Some((fact, slots))
     }
 
-    /// Takes out the facts of a slot, by id.
+    /// Removes the facts of a slot, by id.
     pub(super) fn take_slot(&mut self, slot: &Slot) -> Vec<Fact> {
         let mut ids = self.by_slot.get(slot).cloned().unwrap_or_default();
         ids.sort_unstable();
         ids.into_iter().filter_map(|id| self.remove(id)).map(|(fact, _)| fact).collect()
     }
 
-    /// Takes out the facts that `fits` chooses, by id, each with the slots in which it was.
+    /// Removes the facts that `fits` selects, by id, each with its slots.
     pub(super) fn take(&mut self, fits: impl Fn(&Fact) -> bool) -> Vec<(Fact, Vec<Slot>)> {
         let ids: Vec<FactId> = self.facts().filter(|fact| fits(fact)).map(|fact| fact.id).collect();
         ids.into_iter().filter_map(|id| self.remove(id)).collect()

@@ -1,4 +1,4 @@
-//! From what an extractor found to claims about entities.
+//! Claim resolution: turns extracted claims into claims about entities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,25 +17,25 @@ use crate::names::{Said, Saying};
 use crate::resolve::{self, Related, Scene};
 use crate::{kind, role};
 
-/// What was resolved of an event so far.
+/// Resolution state of one event.
 #[derive(Debug, Default)]
 struct SoFar {
     scene: Scene,
-    /// Whom a name means in this event.
+    /// The entity that each name resolved to in this event.
     by_name: BTreeMap<String, EntityId>,
-    /// The names of which the event says that they mean another one.
+    /// Names that the event marks as meaning another bearer.
     others: BTreeSet<String>,
     pending: Pending,
 }
 
 impl Fold {
-    /// Resolves what an event says; the answer goes to [`weigh`](Self::weigh) when its subjects are loaded.
+    /// Resolves the claims of an event; pass the result to [`weigh`](Self::weigh) once its subjects are loaded.
     pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
         let so_far = self.resolved(reading);
         self.noted(reading, so_far)
     }
 
-    /// Resolves what a model found in an event that was read before: claims alone, which name nobody anew and join nobody.
+    /// Resolves model-extracted claims of an already processed event: claims only, without new names or merges.
     pub(crate) fn resolve_found(&mut self, reading: Reading<'_>) -> Pending {
         let mut so_far = self.resolved(reading);
         so_far.pending.sayings.clear();
@@ -49,7 +49,7 @@ impl Fold {
         let mut so_far = SoFar::default();
         let others = reading.extraction.mentions.iter().filter(|mention| mention.is_another);
         so_far.others = others.map(|mention| mention.name.to_lowercase()).collect();
-        // Given back when the mentions are noted.
+        // Returned when the mentions are recorded.
         so_far.scene.named = self.sessions.remove(&reading.kept.session).unwrap_or_default();
         let facts: Vec<&ExtractedFact> = reading
             .extraction
@@ -59,7 +59,7 @@ impl Fold {
             .collect();
         let names = said_names(reading.extraction).filter(|(_, kind)| kind::is_entity(*kind));
         so_far.scene.n_names = names.map(|(name, _)| name.to_lowercase()).collect::<BTreeSet<_>>().len();
-        // Names with one bearer first: they are the company of the others.
+        // Unambiguous names first: they are the context for the others.
         for (name, kind) in said_names(reading.extraction) {
             let found = resolve::candidates(&self.names, name, kind);
             if let (Some((only, How::Whole | How::Part)), 1) = (found.first_key_value(), found.len()) {
@@ -84,7 +84,7 @@ impl Fold {
         so_far
     }
 
-    /// Notes whom an event mentions, and returns whose facts its claims concern.
+    /// Records the mentions of an event, and returns the subjects of its claims.
     fn noted(&mut self, reading: Reading<'_>, mut so_far: SoFar) -> Pending {
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
@@ -96,7 +96,7 @@ impl Fold {
         pending
     }
 
-    /// Returns what the words of a person end of what is known of him, if anything is.
+    /// Returns the endings that a person's words state, if any.
     fn endings(&self, reading: Reading<'_>) -> Option<(EntityId, Vec<Ending>)> {
         if !matches!(reading.kept.kind, EventKind::UserMessage) {
             return None;
@@ -124,7 +124,7 @@ impl Fold {
             }
             Subject::Named(name) => self.named(name, kind_of(reading.extraction, name), said, so_far)?,
         };
-        // Whom the versions of a note name is how they are found again.
+        // The mentions of a note's versions are how the versions are found again.
         let is_note = matches!(reading.kept.kind, EventKind::Decision(_));
         if Some(subject) != speaker || is_note {
             so_far.pending.mentioned.entry(subject).or_insert(fact.span);
@@ -157,7 +157,7 @@ impl Fold {
         Some(Resolved { predicate: fact.predicate.clone(), topic, support })
     }
 
-    /// Gives the subject of a claim of its name that name; somebody who bears it already turns out to be the same.
+    /// Gives the subject of a naming claim its name; an entity that already has it is merged.
     fn rename(&mut self, subject: EntityId, fact: &ExtractedFact, said: Said<'_>, pending: &mut Pending) {
         let Some(entity) = self.names.get(subject) else { return };
         let kind =
@@ -205,7 +205,7 @@ impl Fold {
         Some(id)
     }
 
-    /// Returns what a claim says of its subject: an entity where it names one, else the words.
+    /// Returns the object of a claim: an entity where it names one, else text.
     fn object(
         &mut self,
         reading: Reading<'_>,
@@ -250,7 +250,7 @@ impl Fold {
         }
     }
 
-    /// Returns the role that somebody had for the subject of an end that says the name alone: "Mimi died" ends a cat.
+    /// Returns the subject's role for an ending that gives only the name: "Mimi died" ends a cat.
     fn role_ended(&self, fact: &ExtractedFact, subject: EntityId, object: &Value) -> Option<String> {
         let id = object.entity().filter(|_| ends_by_name(fact))?;
         let owner = self.names.canon(subject);
@@ -261,7 +261,7 @@ impl Fold {
         roles.find(is_meant).map(|(_, role)| role.clone())
     }
 
-    /// Notes who and what an event names, and in which company.
+    /// Records the mentions of an event and their co-occurrences.
     fn mention(&mut self, reading: Reading<'_>, so_far: &mut SoFar) {
         for mention in &reading.extraction.mentions {
             if !kind::is_entity(mention.kind) || reading.is_echo(mention.span) {
@@ -289,7 +289,7 @@ impl Fold {
             let (session, occurred_at) = (reading.kept.session.clone(), reading.kept.occurred_at);
             let row = MentionRow { source, entity: *id, session, occurred_at };
             self.mentions.insert((reading.event.id, *id), row);
-            // Company that is not loaded will be read with this mention in it.
+            // Co-occurrences that are not loaded yet will include this mention when they are.
             if self.is_whole
                 || self.company.contains_key(id)
                 || self.names.get(*id).is_some_and(|entity| entity.sources == [reading.event.id])
@@ -303,7 +303,7 @@ impl Fold {
     }
 }
 
-/// Returns what a claim says without saying it: who buys something owns it from then on.
+/// Returns the claims that a claim implies: a purchase implies ownership from then on.
 fn implied(claim: &Resolved) -> Vec<Resolved> {
     let info = predicate::of(claim.predicate.as_str()).filter(|_| claim.support.act == Act::Assert);
     let names = info.iter().flat_map(|info| &info.implies);
@@ -312,8 +312,8 @@ fn implied(claim: &Resolved) -> Vec<Resolved> {
     names.filter_map(of).collect()
 }
 
-/// Returns what a claim of the name of somebody in a role says of the speaker: "my dog is called Fips" says that he has a dog,
-/// and that it is Fips.
+/// Returns the claim about the speaker that naming a relative implies: "my dog is called Fips" states that the speaker
+/// has a dog, and that it is Fips.
 fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &Resolved) -> Option<Resolved> {
     let Subject::Relation { role, .. } = &fact.subject else { return None };
     let is_name = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
@@ -325,7 +325,7 @@ fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &Resolved) -> Op
     Some(Resolved { predicate, topic, support })
 }
 
-/// Returns the role that the object of a claim has for its subject: of `relative`, `partner`, `pet` and `knows`.
+/// Returns the role of a claim's object for its subject, for `relative`, `partner`, `pet` and `knows`.
 pub(super) fn role_of(fact: &ExtractedFact) -> Option<String> {
     let topic = fact.object.topic.clone();
     match fact.predicate.as_str() {
@@ -336,7 +336,7 @@ pub(super) fn role_of(fact: &ExtractedFact) -> Option<String> {
     }
 }
 
-/// Whether a claim ends what somebody is for somebody, and says his name and no role.
+/// Whether a claim ends a relation and gives a name but no role.
 fn ends_by_name(fact: &ExtractedFact) -> bool {
     fact.act == Act::End && fact.object.topic.is_none() && fact.predicate.as_str() == "pet"
 }
@@ -345,7 +345,7 @@ fn is_related(fact: &ExtractedFact) -> bool {
     matches!(fact.subject, Subject::Relation { .. }) || role_of(fact).is_some()
 }
 
-/// Returns the names of an event with their kinds, each once: its mentions, subjects and objects.
+/// Returns the names of an event with their kinds, each once: from mentions, subjects and objects.
 pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str, EntityKind)> {
     let mentions = extraction.mentions.iter().map(|mention| (mention.name.as_str(), mention.kind));
     let subjects = extraction.facts.iter().filter_map(|fact| match &fact.subject {
@@ -366,7 +366,7 @@ pub(super) fn said_names(extraction: &Extraction) -> impl Iterator<Item = (&str,
     })
 }
 
-/// Returns the roles of which an event speaks, each with the name of the one who has it, if it is said.
+/// Returns the roles that an event mentions, each with its bearer's name where given.
 pub(super) fn said_roles(extraction: &Extraction) -> impl Iterator<Item = (String, Option<&str>)> {
     extraction.facts.iter().flat_map(|fact| {
         let subject = match &fact.subject {
@@ -385,7 +385,7 @@ pub(super) fn said_roles(extraction: &Extraction) -> impl Iterator<Item = (Strin
     })
 }
 
-/// Returns the name that a claim gives to somebody in a role. A person of this role who has another name is another person; a
+/// Returns the name that a claim gives to the bearer of a role. For a person, a different name means another person; a
 /// pet is renamed.
 fn new_name<'f>(fact: &'f ExtractedFact, role: &str) -> Option<&'f str> {
     let is_named = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
@@ -418,19 +418,19 @@ fn is_counted(fact: &ExtractedFact, all: &[&ExtractedFact]) -> bool {
         && all.iter().filter(|other| is_named(other)).count() > 1
 }
 
-/// Returns the name in the object of a claim of somebody's role; `None` for one without a name.
+/// Returns the name in the object of a role claim; `None` if it has none.
 fn name_of_role(fact: &ExtractedFact) -> Option<&str> {
     fact.object.kind.filter(|kind| kind::is_entity(*kind)).map(|_| fact.object.text.as_str())
 }
 
-/// Returns the number that a claim of a number says in words: "eleven" is the same age as "11".
+/// Returns the number that a numeric claim spells out: "eleven" is the same age as "11".
 fn number_of(fact: &ExtractedFact) -> Option<i64> {
     let info = predicate::of(fact.predicate.as_str())?;
     let is_number = info.objects.iter().all(|object| object == "number");
     is_number.then(|| mnemal_extract::number(&fact.object.text)).flatten()
 }
 
-/// Returns the name that the same event gives to somebody of whom a claim says the role alone: "We got a dog, he is called Rex".
+/// Returns the name that the same event gives to the bearer of a role named alone: "We got a dog, he is called Rex".
 fn name_said_next<'e>(extraction: &'e Extraction, fact: &ExtractedFact) -> Option<&'e str> {
     let topic = role::normal(fact.object.topic.as_deref()?);
     let is_of_role = |subject: &Subject| match subject {
@@ -444,7 +444,7 @@ fn name_said_next<'e>(extraction: &'e Extraction, fact: &ExtractedFact) -> Optio
     names.next().is_none().then_some(only.object.text.as_str())
 }
 
-/// Returns the kind of a subject's name: somebody, unless the text says otherwise.
+/// Returns the kind of a subject's name: a person, unless the text says otherwise.
 fn kind_of(extraction: &Extraction, name: &str) -> EntityKind {
     let found = extraction.mentions.iter().find(|mention| mention.name == name).map(|mention| mention.kind);
     found.filter(|kind| kind::is_entity(*kind) && *kind != EntityKind::Concept).unwrap_or(EntityKind::Person)

@@ -1,4 +1,4 @@
-//! Values that hold no more because a learning of the same words was rejected, until they are said again.
+//! Withdrawn values: not valid after a learning of the same words was rejected, until they are stated again.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use mnemal_core::{Act, FactStatus, Reason, Support};
 use super::{Version, by_value, ended_by, version};
 use crate::slot::Claim;
 
-/// Takes out what was withdrawn: of a value whose last mark is negative everything that was recorded up to that mark, which becomes
-/// a rejected version. Returns the other claims, and the marks that withdraw nothing because the value was restored.
+/// Removes withdrawn claims: for a value whose last mark is negative, everything recorded up to that mark becomes a
+/// rejected version. Returns the other claims, and the marks without effect because the value was restored.
 pub(super) fn apart(claims: Vec<Claim>, versions: &mut Vec<Version>) -> (Vec<Claim>, Vec<Claim>) {
     let last = last_marks(&claims);
     if last.is_empty() {
@@ -39,7 +39,7 @@ fn last_marks(claims: &[Claim]) -> BTreeMap<String, Support> {
     last
 }
 
-/// Puts the marks behind what was said, from which a version has its words.
+/// Orders the marks after the statements, from which a version takes its words.
 fn said_first(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims.sort_by_key(|claim| claim.support.is_withdrawal());
     claims

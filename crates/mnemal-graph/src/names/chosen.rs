@@ -1,4 +1,4 @@
-//! Names that a person chose: a decision gives one, its undo takes it away.
+//! Display names chosen by a person: a decision gives one, its undo removes it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Names, Said, note, shown};
 use crate::key::name_key;
 
 impl Names {
-    /// Shows an entity, or what it is taken for, by the name that a person chose; it is found by that name too.
+    /// Shows an entity, or its canonical entity, by the name that a person chose; the name also finds it.
     pub(crate) fn choose(&mut self, id: EntityId, text: &str, said: Said<'_>) {
         let id = self.canon(id);
         let Some(entity) = self.entities.get_mut(&id) else { return };
@@ -27,7 +27,7 @@ impl Names {
         self.index(id);
     }
 
-    /// Takes the name away that a decision gave; one that the entity has otherwise stays.
+    /// Removes the name that a decision gave; a name with other sources is kept.
     pub(crate) fn unchoose(&mut self, decision: EventId, said: Said<'_>) {
         let mut is_changed = false;
         for entity in self.entities.values_mut() {
@@ -50,7 +50,7 @@ impl Names {
         }
     }
 
-    /// Makes what is looked up by name anew, because it knows no way to take a name out; an undo is rare.
+    /// Rebuilds the name index, because it cannot remove a single name; an undo is rare.
     pub(super) fn index_anew(&mut self) {
         let (changed, owner) = (std::mem::take(&mut self.changed), Arc::clone(&self.owner));
         let rows = std::mem::take(&mut self.entities).into_values().collect();

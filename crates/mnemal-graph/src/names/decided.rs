@@ -1,15 +1,15 @@
-//! Names that decisions alone give, as notes do: who is taken back with the last of them is found by no name any more.
+//! Entities known only from decisions such as notes: undoing the last one removes the entity from lookup.
 
 use mnemal_core::{EntityId, EventId, EventKind, NamedBy, Timestamp};
 
 use super::{Names, Said, note};
 
-/// Most decisions that are kept of one entity; what more of them name stays. Source: own choice. A row is written over with each
-/// decision, and so many are no mistake that somebody takes back.
+/// Most decisions stored per entity; an entity with more is kept in any case. Source: own choice. A row is rewritten with
+/// each decision, and so many decisions are not a mistake to undo.
 const MOST: usize = 256;
 
 impl Said<'_> {
-    /// Returns this event as what names somebody, if it is a decision.
+    /// Returns this event as a naming decision, if it is a decision.
     pub(super) fn decision(self) -> Option<NamedBy> {
         let is_decision = matches!(self.event.kept()?.kind, EventKind::Decision(_));
         is_decision.then_some(NamedBy { decision: self.event.id, expired_at: None })
@@ -17,12 +17,12 @@ impl Said<'_> {
 }
 
 impl Names {
-    /// Whether all that ever named an entity are decisions that were taken back.
+    /// Whether every source that ever named an entity is an undone decision.
     pub(crate) fn is_taken_back(&self, id: EntityId) -> bool {
         self.entities.get(&id).is_some_and(|entity| !entity.is_known_at(Timestamp::MAX))
     }
 
-    /// Keeps that an event names an entity which decisions alone named so far.
+    /// Records that an event names an entity known only from decisions so far.
     pub(crate) fn tell(&mut self, id: EntityId, said: Said<'_>) {
         let Some(entity) = self.entities.get_mut(&id).filter(|entity| !entity.decisions.is_empty()) else {
             return;
@@ -40,7 +40,7 @@ impl Names {
         self.changed.insert(id);
     }
 
-    /// Takes back that a decision names anybody.
+    /// Undoes that a decision names entities.
     pub(crate) fn untell(&mut self, decision: EventId, said: Said<'_>) {
         let mut is_gone = false;
         for entity in self.entities.values_mut() {

@@ -1,8 +1,8 @@
-//! Who is whom: a function of what was said of it, without what was taken back.
+//! Entity identity: merges and splits as a function of all identity statements that were not undone.
 //!
-//! Merges and what texts show lead from one entity to another; a split ends the last link between two, and keeps texts from
-//! linking them again until a person does. All of it is gone through in the order in which it was said, so a saying that is taken
-//! back leaves what the others come to without it.
+//! Merges and evidence in texts link one entity to another; a split ends the last link between two, and keeps texts from
+//! linking them again until a person does. The statements are replayed in their original order, so undoing one leaves the
+//! result of the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use mnemal_core::{EntityId, EventId, Joined, Says, Tie, Timestamp};
 
 use super::{Names, Said, note};
 
-/// What one event says of two, as they are for themselves.
+/// An identity statement of one event about two unmerged entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Saying {
     pub(crate) one: EntityId,
@@ -18,26 +18,26 @@ pub(crate) struct Saying {
     pub(crate) says: Says,
 }
 
-/// What an event changes in who is whom.
+/// The identity changes that an event causes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shift {
     said: Vec<(EntityId, Tie)>,
     gone: Vec<(EntityId, EventId)>,
-    /// What somebody is taken for from now on, with the event that said so, where that changes.
+    /// The new canonical entity of each changed one, with the event that says so.
     into: BTreeMap<EntityId, Option<(EntityId, EventId)>>,
-    /// Those that stood for somebody for whom now another stands.
+    /// Former canonical entities that were replaced.
     pub(crate) from: BTreeSet<EntityId>,
-    /// Those that stand for somebody now for whom another stood.
+    /// Canonical entities that replace another.
     pub(crate) to: BTreeSet<EntityId>,
 }
 
-/// What all sayings together come to.
+/// The combined result of all identity statements.
 #[derive(Clone, Debug, Default)]
 struct Bonds {
-    /// The links that join two, in the order in which they were said; they form no circle.
+    /// The links between entities, in the order in which they were stated; they form no cycle.
     links: Vec<(EntityId, EntityId, EventId)>,
     into: BTreeMap<EntityId, (EntityId, EventId)>,
-    /// Pairs that only a person can join.
+    /// Pairs that only a person can merge.
     parted: Vec<(EntityId, EntityId)>,
 }
 
@@ -54,7 +54,7 @@ impl Bonds {
         bonds
     }
 
-    /// Returns what stands for an entity.
+    /// Returns the canonical entity.
     fn whole(&self, id: EntityId) -> EntityId {
         let mut at = id;
         while let Some((next, _)) = self.into.get(&at) {
@@ -63,7 +63,7 @@ impl Bonds {
         at
     }
 
-    /// Returns what stands for each of two, the smaller id first.
+    /// Returns the canonical entities of two, the smaller id first.
     fn wholes(&self, one: EntityId, other: EntityId) -> (EntityId, EntityId) {
         let (one, other) = (self.whole(one), self.whole(other));
         (one.min(other), one.max(other))
@@ -86,14 +86,14 @@ impl Bonds {
         self.into.insert(from, (to, source));
     }
 
-    /// Ends the last link on the way between two.
+    /// Ends the last link on the path between two.
     fn split(&mut self, one: EntityId, other: EntityId) {
         if self.whole(one) == self.whole(other) {
             let links = std::mem::take(&mut self.links);
             let parted = std::mem::take(&mut self.parted);
             self.into.clear();
             for (from, to, source) in links {
-                // There is one way, so the link that would close it is the last on it.
+                // There is one path, so the link that would close it is the last on it.
                 if self.wholes(from, to) != self.wholes(one, other) {
                     self.link(from, to, source);
                 }
@@ -105,7 +105,7 @@ impl Bonds {
 }
 
 impl Names {
-    /// Returns what an event changes in who is whom by what it says and what it takes back.
+    /// Returns the identity changes of an event, from what it states and what it undoes.
     pub(crate) fn shift(&self, said: &[Saying], by: EventId, undone: Option<EventId>) -> Shift {
         let mut shift = Shift::default();
         if said.is_empty() && undone.is_none() {
@@ -147,7 +147,7 @@ impl Names {
         shift
     }
 
-    /// Lets a change in who is whom take place.
+    /// Applies an identity change.
     pub(crate) fn follow(&mut self, shift: &Shift, said: Said<'_>) {
         for (one, source) in &shift.gone {
             self.ties.retain(|_, (of, tie)| (*of, tie.source) != (*one, *source));
@@ -181,8 +181,8 @@ impl Names {
         }
     }
 
-    /// Takes in what was said of an entity and others. Rows that were written before sayings were kept have only what came of
-    /// them, which then counts as said by a person.
+    /// Loads the identity statements of an entity. Rows from before statements were stored have only the resulting merges,
+    /// which then count as a person's decision.
     pub(super) fn know_ties(&mut self) {
         let mut ties: Vec<(EntityId, Tie)> = Vec::new();
         let mut before: Vec<(Timestamp, EntityId, Tie)> = Vec::new();
@@ -215,7 +215,7 @@ impl Names {
         self.changed.extend(self.ties.values().map(|(one, _)| *one));
     }
 
-    /// Whether a person said of two entities that they are two: by a split, or by taking back that they are one.
+    /// Whether a person declared two entities distinct: by a split, or by undoing a merge.
     pub(crate) fn is_parted(&self, one: EntityId, other: EntityId) -> bool {
         let ended = |of: EntityId, into: EntityId| {
             let entity = self.entities.get(&of).into_iter();
@@ -253,7 +253,7 @@ mod tests {
             (&[][..], [1, 2, 3, 4]),
             (&[(1, Merged, 2)], [2, 2, 3, 4]),
             (&[(1, Merged, 2), (2, Merged, 3)], [3, 3, 3, 4]),
-            // Said of one that is another already, and of two that are one.
+            // A statement about an entity that is merged already, and about two that are merged.
             (&[(1, Merged, 2), (1, Merged, 3)], [3, 3, 3, 4]),
             (&[(1, Merged, 2), (2, Merged, 1)], [2, 2, 3, 4]),
             // A split ends the last link between the two, wherever it is.
@@ -262,7 +262,7 @@ mod tests {
             (&[(1, Merged, 2), (2, Merged, 3), (1, Split, 3)], [2, 2, 3, 4]),
             (&[(1, Merged, 2), (1, Merged, 2), (2, Split, 1)], [1, 2, 3, 4]),
             (&[(1, Split, 2)], [1, 2, 3, 4]),
-            // Then only a person joins the two, or those who are taken for them.
+            // Then only a person can merge the two, or the entities merged with them.
             (&[(1, Split, 2), (1, Read, 2)], [1, 2, 3, 4]),
             (&[(1, Split, 2), (3, Read, 1), (3, Read, 2)], [1, 2, 1, 4]),
             (&[(1, Split, 2), (1, Merged, 2)], [2, 2, 3, 4]),

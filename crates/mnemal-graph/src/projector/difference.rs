@@ -1,4 +1,4 @@
-//! How rows made anew differ from those that are there.
+//! Difference between rebuilt and stored rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,22 +7,22 @@ use mnemal_core::{
     Producer, Source, Timestamp,
 };
 
-/// Rows made anew, but for entities.
+/// Rebuilt rows, except entities.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     facts: BTreeMap<FactId, Fact>,
-    /// The facts that were read in an event first.
+    /// Facts by the event of their first source.
     by_event: HashMap<EventId, BTreeSet<FactId>>,
     mentions: BTreeMap<(EventId, EntityId), MentionRow>,
 }
 
-/// Where a fact was read first.
+/// Returns the first source of a fact.
 fn first(fact: &Fact) -> Option<Source> {
     fact.supports.first().map(|support| support.source)
 }
 
 impl Rows {
-    /// Takes the rows of a delta over those that are known; entities stand in the names of the fold.
+    /// Merges a delta into the rows; entities are kept by the fold.
     pub(super) fn take(&mut self, delta: GraphDelta) {
         for fact in delta.facts {
             let (id, source) = (fact.id, first(&fact));
@@ -41,8 +41,8 @@ impl Rows {
         self.mentions.extend(delta.mentions.into_iter().map(|row| (place(&row), row)));
     }
 
-    /// Returns what leads from the stored facts and mentions of some events to these, and counts it. A fact belongs to the
-    /// event that it was read in first, so that each is met once.
+    /// Returns and counts the changes from the stored facts and mentions of some events to these. A fact belongs to the
+    /// event of its first source, so each is counted once.
     pub(super) fn compare(
         &self,
         events: &[EventId],
@@ -60,7 +60,7 @@ impl Rows {
         let mut delta = GraphDelta::default();
         let changed = new.iter().filter(|(id, fact)| old.get(id) != Some(fact));
         delta.facts.extend(changed.map(|(_, fact)| (*fact).clone()));
-        // A fact that is now read first in another event is written with that one's, perhaps before.
+        // A fact whose first source moved to another event is written with that event, perhaps an earlier one.
         delta.remove_facts.extend(old.keys().filter(|id| !self.facts.contains_key(id)));
         let old: BTreeMap<_, _> =
             mentions.into_iter().map(|row| ((row.source.event, row.entity), row)).collect();
@@ -76,7 +76,7 @@ impl Rows {
     }
 }
 
-/// Returns what leads from the stored entities to these, and counts it.
+/// Returns and counts the changes from the stored entities to these.
 pub(super) fn compare_entities<'e>(
     stored: Vec<Entity>,
     new: impl Iterator<Item = &'e Entity>,
@@ -103,7 +103,7 @@ pub(super) fn compare_entities<'e>(
     delta
 }
 
-/// What makes two versions of facts one, whatever made them.
+/// Identity of a fact version across producers.
 type Said<'f> = (EventId, EntityId, &'f str, Option<&'f str>, String, Timestamp);
 
 fn said(fact: &Fact) -> Option<Said<'_>> {

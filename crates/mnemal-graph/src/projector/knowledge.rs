@@ -1,4 +1,4 @@
-//! Knowledge that is kept in memory between steps.
+//! Fold state kept in memory between steps.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,40 +8,40 @@ use crate::cardinality::Cardinalities;
 use crate::fold::Fold;
 use crate::names::Names;
 
-/// Events of the conversation with which one is read. Source: EXTRACTION 3.
+/// Preceding events of the session that an extractor sees with an event. Source: own choice, four exchanges.
 pub(super) const BEFORE: usize = 8;
-/// Bytes, about, that are kept between steps of what can be loaded; of more only the names stay, and the rest is loaded as it is
-/// needed. Source: own choice.
+/// Approximate bytes of reloadable state kept between steps; above it only the names stay, and the rest is loaded on
+/// demand. Source: own choice.
 const MOST: usize = 64 << 20;
-/// Transactions between two looks at how much is kept; each adds some 64 rows, so a hundred add 10 MB. Source: own choice.
+/// Transactions between two size checks; each adds some 64 rows, so a hundred add 10 MB. Source: own choice.
 const WEIGHED_EVERY: u64 = 100;
-/// Conversations whose last events are kept in memory; half of them stay when there are more. Source: own choice.
+/// Sessions whose last events stay in memory; the older half is dropped when there are more. Source: own choice.
 const MOST_SESSIONS: usize = 256;
-/// Events after which what could not be read is tried again, and how many times as many after each further failure.
-/// Source: own choice; with [`TRIES`] the last try comes 4,096 events later.
+/// Events until the first retry of an unread event, and the factor between further retries. Source: own choice; with
+/// [`TRIES`] the last retry comes 4,096 events later.
 const FIRST_TRY: u64 = 16;
 const LATER: u64 = 4;
-/// Most tries. Source: NB-38, five attempts.
+/// Most retries. Source: NB-38, five attempts before a failing event is given up.
 const TRIES: u32 = 5;
 
-/// The fold with what it stands on.
+/// The fold with its context.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     pub(super) fold: Fold,
-    /// The last events of each conversation that may be read, oldest first, and at which event it was needed last.
+    /// The last events of each session, oldest first, with the event at which they were needed last.
     recent: HashMap<SessionId, (u64, VecDeque<Event>)>,
-    /// How many times it was asked to let go of something.
+    /// How many times state was asked to be trimmed.
     trims: u64,
-    /// How many times a conversation was needed.
+    /// How many times a session was needed.
     needed: u64,
-    /// Whether the recent events of a conversation that is not here are known to be none.
+    /// Whether a session that is not in memory is known to have no recent events.
     is_from_start: bool,
     /// Events that could not be read.
     pub(super) unread: Vec<(EventId, Seq)>,
 }
 
 impl Knowledge {
-    /// Knows that there is nothing but these names, of nobody yet.
+    /// Starts with these names only, at the beginning of a log.
     pub(super) fn whole(names: Names) -> Self {
         Self {
             fold: Fold::whole(names),
@@ -53,7 +53,7 @@ impl Knowledge {
         }
     }
 
-    /// Knows the names; everything else is loaded as it is needed.
+    /// Starts with the names; everything else is loaded on demand.
     pub(super) fn from_names(names: Names, held: Cardinalities, unread: Vec<(EventId, Seq)>) -> Self {
         Self {
             fold: Fold::from_names(names, held),
@@ -65,7 +65,7 @@ impl Knowledge {
         }
     }
 
-    /// Whether the last events of a conversation must be loaded.
+    /// Whether the last events of a session must be loaded.
     pub(super) fn lacks(&self, session: &SessionId) -> bool {
         !self.is_from_start && !self.recent.contains_key(session)
     }
@@ -81,14 +81,14 @@ impl Knowledge {
         events
     }
 
-    /// Returns the events of the conversation before the next one, oldest first, with the names that are known.
+    /// Returns the preceding events of the session, oldest first, with the known names.
     pub(super) fn scene(&mut self, session: &SessionId) -> (&[Event], &Names) {
         self.of_session(session).make_contiguous();
         let recent = self.recent.get(session).map_or(&[][..], |(_, events)| events.as_slices().0);
         (recent, &self.fold.names)
     }
 
-    /// Takes in that an event was said.
+    /// Appends an event to its session.
     pub(super) fn hear(&mut self, event: &Event, session: &SessionId) {
         let recent = self.of_session(session);
         recent.push_back(event.clone());
@@ -97,7 +97,7 @@ impl Knowledge {
         }
     }
 
-    /// Lets go of the recent events of conversations, if there are many: of those that were not needed for longest.
+    /// Drops the least recently used sessions' events, if there are many sessions.
     pub(super) fn trim_recent(&mut self) {
         if self.recent.len() <= MOST_SESSIONS {
             return;
@@ -109,7 +109,8 @@ impl Knowledge {
         self.is_from_start = false;
     }
 
-    /// Lets go of what can be loaded, if it is much; weighs it at every hundredth call, because that costs as much as is held.
+    /// Drops reloadable state if it is large; checks at every hundredth call, because the check costs as much as the state
+    /// is large.
     pub(super) fn trim(&mut self) {
         self.trim_recent();
         self.trims += 1;
@@ -119,7 +120,7 @@ impl Knowledge {
         }
     }
 
-    /// Returns the events that could not be read and are to be tried again between two positions, the second one included.
+    /// Returns the unread events to retry between two positions, the second one included.
     pub(super) fn to_try(&self, after: u64, until: u64) -> Vec<EventId> {
         let is_due = |seq: Seq| {
             (0..TRIES).any(|n| {
@@ -131,24 +132,24 @@ impl Knowledge {
     }
 }
 
-/// Returns what an event says, if it may say anything: what people and agents say, and files; no tools, and nothing that a
-/// rule holds back.
+/// Returns the content of an event that may hold claims: messages of users and agents, and files; no tool results, and
+/// nothing in quarantine.
 pub(super) fn readable(event: &Event) -> Option<&NewEvent> {
     let is_speech = matches!(event.role, Role::User | Role::Assistant | Role::Document);
     event.kept().filter(|_| is_speech && event.quarantined.is_none())
 }
 
-/// A note as the graph reads it.
+/// A note in the form that the graph reads.
 #[derive(Debug)]
 pub(super) struct Noted {
-    /// What was kept. The versions of a note under a key are a conversation of their own; without a name of a speaker, because
-    /// what a note says of the user is not said of whoever stored it.
+    /// The content. The versions of a note under one key form a session of their own; the speaker name is removed, because
+    /// what a note says about the user is not about its author.
     pub(super) kept: NewEvent,
-    /// Whether it takes the place of earlier ones of its key.
+    /// Whether it replaces earlier notes of its key.
     pub(super) has_key: bool,
 }
 
-/// Returns the note that an event keeps, if nothing holds it back.
+/// Returns the note that an event stores, unless it is in quarantine.
 pub(super) fn noted(event: &Event) -> Option<Noted> {
     let kept = event.kept().filter(|_| event.quarantined.is_none())?;
     let EventKind::Decision(Decision::Remember(note)) = &kept.kind else { return None };

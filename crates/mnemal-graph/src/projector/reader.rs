@@ -1,4 +1,4 @@
-//! Takes one event in: reads it, resolves what it says, loads what that concerns, and weighs it.
+//! Event intake: extracts from one event, resolves its claims, loads the affected rows, and weighs them.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -15,14 +15,14 @@ use super::knowledge::{BEFORE, Knowledge, Noted, noted, readable};
 use crate::fold::{Fold, Pending, Reading};
 use crate::found;
 
-/// Why an event is not in the rows.
+/// The reason why an event is not in the rows.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The database; the event can be taken in later.
+    /// A database error; the event can be read later.
     Store(Error),
-    /// The extractor panicked; what is known is as before, but that the event was said.
+    /// The extractor panicked; the state is unchanged, except that the event was recorded.
     Unread,
-    /// The fold panicked; what is known is not to be trusted.
+    /// The fold panicked; the state is not to be trusted.
     Broken,
 }
 
@@ -32,7 +32,7 @@ impl From<Error> for Trouble {
     }
 }
 
-/// What reads events, and what looks up what it needs for that.
+/// The extractor and the stores that intake needs.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) events: Arc<dyn EventStore>,
@@ -41,7 +41,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Takes one event in; one of `broken` is only heard.
+    /// Processes one event; an event in `broken` is only recorded in its session.
     pub(super) async fn take_in(
         &self,
         known: &mut Knowledge,
@@ -71,8 +71,7 @@ impl Reader {
         self.weigh(known, reading, pending).await
     }
 
-    /// Takes a note in: whom it names, and what it says of them. Where it is a new version, what only the earlier ones say holds
-    /// no more.
+    /// Processes a note: its mentions and claims. A new version ends what only the earlier versions say.
     async fn note(
         &self,
         known: &mut Knowledge,
@@ -94,13 +93,13 @@ impl Reader {
         self.weigh(known, reading, pending).await
     }
 
-    /// Reads an event with those before it and the names that are known; `None` when that panics.
+    /// Extracts from an event with the preceding ones and the known names; `None` on a panic.
     fn read(&self, known: &mut Knowledge, event: &Event, kept: &NewEvent) -> Option<Extraction> {
         let (before, names) = known.scene(&kept.session);
         guarded(|| self.extractor.extract(&Utterance { event, before, known: names.gazetteer() })).ok()
     }
 
-    /// Whether an event that could not be read can be by now.
+    /// Whether an unread event can be read now.
     pub(super) async fn can_be_read(&self, known: &Knowledge, id: EventId) -> Result<bool> {
         let Some(event) = self.events.get(&[id]).await?.pop() else { return Ok(false) };
         let gazetteer = known.fold.names.gazetteer();
@@ -114,7 +113,7 @@ impl Reader {
         Ok(guarded(read).is_ok())
     }
 
-    /// Folds what a person decided about the graph.
+    /// Folds a person's decision about the graph.
     async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
         let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         if let Some(found) = found_by(kept) {
@@ -148,7 +147,8 @@ impl Reader {
         self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
     }
 
-    /// Folds what a model found in a turn; what its words do not say, or the turn does not hold any more, is left out.
+    /// Folds a model's findings in a turn; findings that its words do not support, or that the turn no longer holds, are
+    /// dropped.
     async fn find(
         &self,
         known: &mut Knowledge,
@@ -160,7 +160,7 @@ impl Reader {
         if turn.seq >= operation.seq {
             return Ok(());
         }
-        // It was said then, and is known since now.
+        // The claim was made at the time of the turn, and is known since the operation.
         turn.recorded_at = operation.recorded_at;
         let Some(kept) = readable(&turn) else { return Ok(()) };
         let names = known.fold.names.gazetteer();
@@ -178,7 +178,7 @@ impl Reader {
         self.weigh(known, by, pending).await
     }
 
-    /// Loads what a reading concerns, and weighs it.
+    /// Loads the rows that a reading affects, and weighs it.
     async fn weigh(
         &self,
         known: &mut Knowledge,
@@ -201,7 +201,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Loads what leads to entities: the facts of those subjects.
+    /// Loads the subjects with facts that lead to entities.
     async fn load_leading(&self, fold: &mut Fold, objects: &[EntityId]) -> Result<()> {
         if objects.is_empty() || fold.is_whole() {
             return Ok(());
@@ -236,8 +236,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the events of the same conversation just before, oldest first. Looks back from the newest, because it is
-    /// mostly the newest that are read.
+    /// Returns the preceding events of the session, oldest first. Scans backward from the head, because mostly the newest
+    /// events are read.
     async fn before(&self, event: &Event, kept: &NewEvent) -> Result<VecDeque<Event>> {
         let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
         let mut limit = NonZeroUsize::MIN.saturating_add(2 * BEFORE);
@@ -255,7 +255,7 @@ impl Reader {
     }
 }
 
-/// Returns what a model found, and in which turn.
+/// Returns the turn of a model finding and its claims.
 fn found_by(kept: &NewEvent) -> Option<(EventId, &[Pointed])> {
     match &kept.kind {
         EventKind::Operation(Operation { deed: Deed::Claim { turn, claims }, .. }) => Some((*turn, claims)),
@@ -263,8 +263,7 @@ fn found_by(kept: &NewEvent) -> Option<(EventId, &[Pointed])> {
     }
 }
 
-/// Runs foreign code, or code that foreign data goes through; what it panics about is not passed on, because it may be
-/// content.
+/// Runs code that may panic on foreign data; the panic message is not passed on, because it may hold user content.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Trouble> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| Trouble::Broken)
 }

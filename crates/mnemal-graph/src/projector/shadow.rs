@@ -1,10 +1,10 @@
-//! Rows that shall take the place of those that are there: the log folded anew in memory, compared, and exchanged.
+//! Shadow rebuild: folds the log again in memory, compares the result with the stored rows, and replaces them.
 //!
-//! It goes in steps: fold a page, compare a page, write a small transaction. Until everything is read and the difference is
-//! stored, the old rows stay; then the rows of a few events are exchanged at a time, so a reader finds each event's facts once,
-//! old or new. Whatever comes in between (a new event, another process, an end of the process) only makes it compare again.
+//! It advances in steps: fold a page, compare a page, write a small transaction. The old rows stay until everything is read
+//! and the difference is stored; then the rows of a few events are replaced at a time, so a reader finds each event's facts
+//! once, old or new. Any interruption (a new event, another process, a restart) only causes a new comparison.
 //!
-//! Memory: every version of every fact once, the believed ones twice, mentions and names; measured in ADR 43.
+//! Memory: every version of every fact once, the believed ones twice, plus mentions and names; measured in ADR 43.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -22,10 +22,10 @@ use crate::names::Names;
 
 use super::{BROKEN, PAGE, ROWS, UNREAD, forgotten_by};
 
-/// Events whose rows are compared at once, and exchanged in one transaction. Source: own measurement, under [`ROWS`] rows.
+/// Events whose rows are compared and replaced in one transaction. Source: own measurement, under [`ROWS`] rows.
 const AT_ONCE: usize = 20;
 
-/// A fold of the log up to a position, and how far its comparison is.
+/// A fold of the log up to a position, and the progress of its comparison.
 #[derive(Debug)]
 pub(super) struct Shadow {
     producer: Producer,
@@ -39,20 +39,20 @@ pub(super) struct Shadow {
     comparison: Option<Comparison>,
 }
 
-/// What was compared so far.
+/// The comparison so far.
 #[derive(Debug, Default)]
 struct Comparison {
     compared: usize,
     difference: Difference,
-    /// What leads from the stored rows to the new ones, in the order in which it is written.
+    /// The changes from the stored rows to the new ones, in write order.
     deltas: VecDeque<GraphDelta>,
     is_announced: bool,
-    /// Entities that go last, when nothing leads to them any more.
+    /// Entities to remove last, when no row refers to them.
     gone: GraphDelta,
 }
 
 impl Shadow {
-    /// Starts at the begin of the log.
+    /// Starts at the beginning of the log.
     pub(super) async fn start(
         reader: &Reader,
         producer: Producer,
@@ -72,23 +72,23 @@ impl Shadow {
         })
     }
 
-    /// Whether it is made by this producer.
+    /// Whether it was made by this producer.
     pub(super) fn is_of(&self, producer: &Producer) -> bool {
         self.producer == *producer
     }
 
-    /// Forgets what was compared: the stored rows have changed.
+    /// Discards the comparison: the stored rows have changed.
     pub(super) fn compare_again(&mut self) {
         self.comparison = None;
     }
 
-    /// Returns how many events are still to be read and compared up to a position.
+    /// Returns how many events are still to read and compare up to a position.
     pub(super) fn behind(&self, end: Cursor) -> u64 {
         let compared = self.comparison.as_ref().map_or(0, |comparison| comparison.compared);
         self.at.behind(end) + (self.events.len() - compared.min(self.events.len())) as u64
     }
 
-    /// Folds, then compares, up to `limit` events; returns the difference when both are done up to `end`.
+    /// Folds, then compares, up to `limit` events; returns the difference when both are complete up to `end`.
     pub(super) async fn go_on(
         &mut self,
         reader: &Reader,
@@ -96,7 +96,7 @@ impl Shadow {
         end: Cursor,
     ) -> Result<Option<&Difference>> {
         if self.at < end {
-            // What was compared was compared with rows that are older.
+            // The comparison used rows that are out of date.
             self.comparison = None;
             self.fold(reader, limit, end).await?;
             return Ok(None);
@@ -142,7 +142,7 @@ impl Shadow {
                 Ok(()) if self.broken.contains(&event.id) => self.dead.push(letter(BROKEN)),
                 Ok(()) => {}
                 Err(Trouble::Unread) => self.dead.push(letter(UNREAD)),
-                // What is known is spoilt; from the begin again, without this one.
+                // The state is corrupt; start again from the beginning, without this event.
                 Err(Trouble::Broken) => {
                     self.broken.insert(event.id);
                     let names = self.known.fold.names.of_nobody();
@@ -170,7 +170,7 @@ impl Shadow {
         Ok(comparison)
     }
 
-    /// Writes the next transaction of a comparison that is done; returns whether it was the last.
+    /// Writes the next transaction of a complete comparison; returns whether it was the last.
     pub(super) async fn exchange(&mut self, reader: &Reader) -> Result<bool> {
         let Some(comparison) = &mut self.comparison else { return Ok(false) };
         let (difference, predicates) = (&comparison.difference, self.known.fold.held.rows());
@@ -206,13 +206,13 @@ impl Shadow {
         Ok(true)
     }
 
-    /// Returns what was folded, to go on from it.
+    /// Returns the fold state, to continue from it.
     pub(super) fn into_known(self) -> (Cursor, Knowledge) {
         (self.at, self.known)
     }
 }
 
-/// Returns the events that the log says are to be forgotten.
+/// Returns the events that the log marks as forgotten.
 async fn forgotten(reader: &Reader) -> Result<BTreeSet<EventId>> {
     let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
     let (mut all, mut after) = (BTreeSet::new(), Cursor::START);

@@ -1,4 +1,4 @@
-//! Which facts are offered, in which section, and in which order.
+//! Fact selection: which facts are offered, in which section and order.
 
 use std::sync::Arc;
 
@@ -14,43 +14,44 @@ use crate::kind;
 use crate::say::Names;
 use crate::stems::Stems;
 
-/// Facts offered of one entity, and of the user whatever the question is, at [`BUDGET`]. Source: AD-16.
+/// Facts per entity, and general facts about the user, at [`BUDGET`]. Source: AD-16, at most ten facts per entity.
 const LANE: u32 = 10;
-/// Facts offered at [`BUDGET`] of an entity that is named, where none shares a word with the question.
+/// Facts per named entity at [`BUDGET`] if none shares a word with the question.
 ///
-/// Source: measured with `bench context` on the development halves: none gives .017 less of the evidence of multi-hop
-/// questions, ten give the same (ADR 41).
+/// Source: measured with `bench context` on the development halves: none loses .017 of the evidence of multi-hop questions,
+/// ten give the same (ADR 41).
 const UNASKED: u32 = 3;
-/// Facts that are not sure whose words are offered where nothing sure answers. Source: own choice, a question about oneself has one
-/// or two answers.
+/// Quotes of uncertain facts where no certain one answers. Source: own choice, a question about oneself has one or two
+/// answers.
 const QUOTED: usize = 3;
-/// The budget for which lanes are cut; a smaller one has fewer facts, so that recall keeps its part. Source: NB-58.
+/// The budget to which the limits apply; a smaller one gets fewer facts, so that recall keeps its part. Source: NB-58, the
+/// default budget of a context.
 const BUDGET: u32 = 4_000;
-/// The budget up to which only what answers is offered: there a block with its fence displaces a recalled turn.
+/// The budget up to which only answering facts are offered: there a block with its fence displaces a recalled turn.
 ///
 /// Source: measured with `bench context`, ADR 41.
 const ROOM: u32 = 1_000;
-/// What is good to know of the user for any question, beside what protects him; the rest comes when it is asked for.
+/// Predicates of the user worth showing for any question, in addition to safety facts; the rest is shown on request.
 ///
-/// Source: measured with `bench context`: with family, goals and deadlines in every context, recall loses evidence that they
-/// do not hold (ADR 41).
+/// Source: measured with `bench context`: with family, goals and deadlines in every context, recall loses evidence that
+/// they do not hold (ADR 41).
 const ALWAYS: [&str; 7] = ["name", "pronouns", "lives_in", "timezone", "speaks", "works_at", "role"];
-/// What the words that a fact shares with the question count, what its leading to the user counts, and its strength.
+/// Weights: words shared with the question, a link to the user, and the strength of the fact.
 ///
-/// Source: own choice; the order is what matters, and a fact that answers comes first.
+/// Source: own choice; the order is what matters, and an answering fact comes first.
 const WEIGHTS: [f32; 3] = [1.0, 0.5, 0.25];
-/// Facts with the names of those whom they are about, and with what the question shares with each.
+/// Facts with their entities' names, and the words that each shares with the question.
 #[derive(Debug)]
 pub(super) struct Known {
     facts: Vec<Read>,
     names: Names,
 }
 
-/// A fact with what is asked of it more than once.
+/// A fact with precomputed question features.
 #[derive(Debug)]
 struct Read {
     fact: Arc<Fact>,
-    /// The question's words that stand in its value or its topic, or ask for its predicate.
+    /// The question words in its value or topic, or that ask for its predicate.
     said: Words,
     strength: f32,
 }
@@ -69,23 +70,23 @@ impl Known {
         Self { facts: facts.into_iter().map(read).collect(), names }
     }
 
-    /// Returns the names of those whom the facts are about.
+    /// Returns the names of the facts' entities.
     pub(super) fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Returns the fact of this id, if it is among them.
+    /// Returns the fact with this id, if it is present.
     pub(super) fn fact(&self, id: FactId) -> Option<&Fact> {
         self.facts.iter().map(|read| read.fact.as_ref()).find(|fact| fact.id == id)
     }
 
-    /// Whether a fact rests on what this event says.
+    /// Whether a fact rests on this event.
     pub(super) fn rests_on(&self, event: EventId) -> bool {
         let mut supports = self.facts.iter().flat_map(|read| &read.fact.supports);
         supports.any(|support| support.source.event == event)
     }
 
-    /// Returns the places of the facts with which one stands on a line: the other values of its slot, where they are disputed.
+    /// Returns the indexes of the facts on the same line: the other values of its slot, where they are disputed.
     fn rivals(&self, fact: &Fact) -> Vec<usize> {
         if fact.status != FactStatus::Disputed {
             return Vec::new();
@@ -101,13 +102,14 @@ impl Known {
     }
 }
 
-/// Predicates of which a question may name the topic alone: "my sister", "which colour", "my manager", "the release".
+/// Predicates that a question can ask for by topic alone: "my sister", "which colour", "my manager", "the release".
 ///
-/// Source: those whose facts have a topic.
+/// Source: the predicates whose facts have a topic.
 const BY_TOPIC: [&str; 9] =
     ["relative", "partner", "pet", "favourite", "prefers", "knows", "contact", "setting", "deadline"];
 
-/// Whether facts of the user of this predicate are looked up: for any question, by their topic, or because they are asked for.
+/// Whether the user's facts of this predicate are looked up: for any question, by topic, or because the question asks for
+/// them.
 pub(super) fn is_looked_up(info: &PredicateInfo, asked: &Asked) -> bool {
     let name = info.name.as_str();
     let of_question = || BY_TOPIC.contains(&name) && asked.n_words() > 0;
@@ -118,8 +120,8 @@ fn is_known_always(info: &PredicateInfo) -> bool {
     info.is_safety || ALWAYS.contains(&info.name.as_str())
 }
 
-/// Whether a fact may be shown for a question: it holds, or is over where that is asked, and somebody other than the agent
-/// says so.
+/// Whether a fact may be shown for a question: it is valid, or over where the question asks about the past, and has a
+/// source other than the agent.
 pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
     let stands = match fact.status {
         FactStatus::Active | FactStatus::Disputed => true,
@@ -129,7 +131,7 @@ pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
     stands && fact.is_said()
 }
 
-/// Whether the words of a fact of the user may be shown for a question, though it is not sure: he said it himself.
+/// Whether the source words of an uncertain fact about the user may be shown: the user must have said them.
 pub(super) fn may_be_quoted(fact: &Fact) -> bool {
     is_unsure(fact) && fact.level == Level::User && fact.is_said()
 }
@@ -138,17 +140,17 @@ fn is_unsure(fact: &Fact) -> bool {
     fact.status == FactStatus::Candidate
 }
 
-/// A fact that is not sure and answers, whose words are shown in its place.
+/// An uncertain answering fact, shown as a quote of its source.
 #[derive(Debug)]
 pub(super) struct Quoted<'k> {
     pub(super) fact: &'k Fact,
     pub(super) parts: Vec<ScorePart>,
 }
 
-/// A fact that may be chosen.
+/// A candidate for selection.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
-    /// Among those that are known.
+    /// Index among the known facts.
     place: usize,
     fact: FactId,
     score: f32,
@@ -156,7 +158,7 @@ struct Ranked {
     answers: bool,
 }
 
-/// What was chosen so far.
+/// The selection so far.
 pub(super) struct Choice<'k> {
     known: &'k Known,
     asked: &'k Asked,
@@ -164,7 +166,7 @@ pub(super) struct Choice<'k> {
     budget: TokenCount,
     /// The moment that is asked about.
     world: Timestamp,
-    /// Of each known fact.
+    /// Whether each known fact is selected.
     is_taken: Vec<bool>,
     fragments: Vec<Fragment>,
 }
@@ -179,13 +181,13 @@ impl<'k> Choice<'k> {
         Self { known, asked, stems, budget, world, is_taken, fragments: Vec::new() }
     }
 
-    /// Returns how many facts of a lane this budget has that nobody asked for: none where there is little room.
+    /// Returns how many facts that were not asked for fit this budget: none in a small one.
     fn unasked(&self, lane: u32) -> usize {
         let room = self.budget.0.min(BUDGET).saturating_sub(ROOM);
         (lane * room / (BUDGET - ROOM)) as usize
     }
 
-    /// Returns how many facts of a lane this budget has.
+    /// Returns how many facts of a kind fit this budget.
     fn most(&self, lane: u32) -> usize {
         (lane * self.budget.0.min(BUDGET) / BUDGET) as usize
     }
@@ -194,7 +196,7 @@ impl<'k> Choice<'k> {
         self.fragments
     }
 
-    /// Chooses what holds of the user for long, safety first; it does not depend on the question.
+    /// Selects long-term facts about the user, safety first, independent of the question.
     pub(super) fn knowledge(&mut self) {
         let ranked = self.ranked(|choice, read| {
             let fact = &read.fact;
@@ -203,7 +205,7 @@ impl<'k> Choice<'k> {
                 && choice.known.names.is_owner(fact.subject);
             let info =
                 predicate::of(fact.predicate.as_str()).filter(|info| may_last && is_known_always(info));
-            // No strength is above 1.
+            // Strength is at most 1.
             info.map(|info| (if info.is_safety { 2.0 + read.strength } else { read.strength }, false))
         });
         let chosen = first(ranked, self.unasked(LANE));
@@ -212,7 +214,7 @@ impl<'k> Choice<'k> {
         });
     }
 
-    /// Chooses facts about an entity and leading to it, those that answer first.
+    /// Selects facts with an entity as subject or object, answering ones first.
     pub(super) fn of_entity(&mut self, entity: &Entity, because: Because) {
         let section = match kind::class(entity.kind) {
             "what" if entity.kind != EntityKind::Organization => Section::Topics,
@@ -235,7 +237,7 @@ impl<'k> Choice<'k> {
         self.take(&chosen, |choice, read| (section, choice.parts_of(read, &names).to_vec(), because));
     }
 
-    /// Chooses what the question asks of the user himself; `about` are those to whom alone a fact may lead.
+    /// Selects the facts that the question asks about the user; `about` restricts the entities that a fact may lead to.
     pub(super) fn of_owner(&mut self, about: Option<&[Arc<Entity>]>) {
         let none = Words::default();
         let mut ranked = self.ranked(|choice, read| {
@@ -257,13 +259,13 @@ impl<'k> Choice<'k> {
         });
     }
 
-    /// Returns what the question asks of the user alone, or of one whom it names, and nothing that is sure answers, unless it was
-    /// said before.
+    /// Returns uncertain facts that answer a question about the user, or about a named entity, where no certain fact
+    /// answers that was stated since.
     ///
-    /// "Where do I work?" has no word that his answer has; a question with further words is answered by those.
+    /// "Where do I work?" shares no word with its answer; a question with further words is answered through those.
     pub(super) fn quoted(&self, named: &[Arc<Entity>]) -> Vec<Quoted<'k>> {
         let none = Words::default();
-        // The words that name whom it asks about are no further question.
+        // The words that name the subject are not content.
         let mut words = self.asked.of_roles();
         for name in named.iter().flat_map(|entity| &entity.names) {
             words.extend(&self.asked.shared(&name.text, self.stems));
@@ -289,7 +291,7 @@ impl<'k> Choice<'k> {
         reads.map(quoted).collect()
     }
 
-    /// Whether a fact of the same predicate about the same was chosen that is not older.
+    /// Whether a selected fact with the same predicate and subject is at least as new.
     fn is_answered_since(&self, unsure: &Fact) -> bool {
         let said_at = |fact: &Fact| fact.supports.iter().map(|support| support.occurred_at).max();
         let taken = self.known.facts.iter().zip(&self.is_taken).filter(|(_, is_taken)| **is_taken);
@@ -300,7 +302,7 @@ impl<'k> Choice<'k> {
         })
     }
 
-    /// Returns the facts that are sure, may be chosen and have a score.
+    /// Returns the certain facts that may be selected and have a score.
     fn ranked(&self, score: impl Fn(&Self, &Read) -> Option<(f32, bool)>) -> Vec<Ranked> {
         self.ranked_of(|fact| !is_unsure(fact), score)
     }
@@ -351,8 +353,8 @@ impl<'k> Choice<'k> {
         (parts.iter().map(|part| part.value).sum(), answers(&parts))
     }
 
-    /// Returns what a fact is worth for the question; `names` are the words of the question that name the one who is asked about,
-    /// and say nothing of his facts.
+    /// Returns the score parts of a fact; `names` are the question words that name its subject and say nothing about its
+    /// content.
     fn parts_of(&self, read: &Read, names: &Words) -> [ScorePart; 3] {
         let (fact, of) = (&read.fact, &self.known.names);
         let shared = read.said.beside(names);
@@ -367,7 +369,7 @@ impl<'k> Choice<'k> {
     }
 }
 
-/// Returns the best of these, in order.
+/// Returns the best candidates, in order.
 fn first(mut all: Vec<Ranked>, most: usize) -> Vec<Ranked> {
     let best_first =
         |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact));

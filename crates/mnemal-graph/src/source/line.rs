@@ -1,4 +1,4 @@
-//! A fact as a fragment, and the words of a turn that stand in its place.
+//! Context fragments of facts, and quotes that replace them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use mnemal_extract::foreign_remark;
 
 use crate::say::{Names, said_later};
 
-/// A fact with what is said of it, and the other values of its slot where they are disputed.
+/// A fact as a sentence, with the other values of its slot where they are disputed.
 pub(super) struct Line<'k> {
     pub(super) names: &'k Names,
     pub(super) fact: &'k Fact,
@@ -57,7 +57,7 @@ impl Line<'_> {
     }
 }
 
-/// Words of a turn in place of a fact.
+/// A quote of a turn that replaces a fact.
 pub(super) struct WordsOf<'e> {
     pub(super) turn: &'e Event,
     pub(super) span: Span,
@@ -67,7 +67,7 @@ pub(super) struct WordsOf<'e> {
 }
 
 impl WordsOf<'_> {
-    /// Returns the line, unless the turn was erased.
+    /// Returns the fragment, unless the turn was erased.
     pub(super) fn fragment(self) -> Option<Fragment> {
         let Self { turn, span, section, parts, because } = self;
         let kept = turn.kept()?;
@@ -99,12 +99,12 @@ fn saying(fact: &Fact) -> impl Iterator<Item = &Support> {
     fact.supports.iter().filter(|support| support.says_so())
 }
 
-/// Returns when it was said first, which does not change when it is said again.
+/// Returns when it was said first, which does not change when it is restated.
 fn said_at(fact: &Fact) -> Timestamp {
     saying(fact).map(|support| support.occurred_at).min().unwrap_or(fact.created_at)
 }
 
-/// Returns who says so, if that is one, and not the one whom it is about.
+/// Returns the speaker, if there is exactly one and it is not the subject.
 fn speaker(facts: &[&Fact], subject: &str) -> Option<Speaker> {
     let said: BTreeSet<Option<&Speaker>> =
         facts.iter().flat_map(|fact| saying(fact)).map(|support| support.speaker.as_ref()).collect();

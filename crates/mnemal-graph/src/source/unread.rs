@@ -1,5 +1,4 @@
-//! What the user said since the last fold, as far as it contradicts what the graph holds or is asked for: his words come before
-//! such a fact.
+//! Turns after the graph's cursor: the user's words since the last fold override contradicting facts, and answer questions.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,19 +17,19 @@ use crate::key::name_key;
 use crate::resolve::is_user;
 use crate::say::Names;
 
-/// Newest turns past the graph's cursor that are read. Source: own choice; a conversation has few between two folds, and each is
-/// read in a tenth of a millisecond.
+/// Newest turns after the cursor that are read. Source: own choice; a session has few between two folds, and each is
+/// extracted in a tenth of a millisecond.
 const TURNS: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
 
-/// A turn past the graph's cursor with what it claims.
+/// A turn after the graph's cursor with its claims.
 #[derive(Debug)]
 pub(super) struct Unread {
     turn: Event,
     claims: Vec<ExtractedFact>,
 }
 
-/// Reads what the user said past the cursor that the graph had before its facts were read, the newest first; nothing as of the
-/// past.
+/// Extracts from the user's turns after the cursor that was read before the facts, newest first; empty for a query about
+/// the past.
 pub(super) async fn unread(
     (events, cursor): (&dyn EventStore, Cursor),
     known: &Known,
@@ -48,18 +47,18 @@ pub(super) async fn unread(
     };
     let turns = events.latest(&filter, TURNS).await?.into_iter();
     let new = turns.filter(|turn| turn.seq.0 > cursor.count() && turn.level == Level::User);
-    // The log is folded in order: on whatever a fact rests, that and all before it was folded meanwhile.
+    // The log is folded in order: if a fact rests on a turn, that turn and all before it were folded meanwhile.
     let new = new.take_while(|turn| !known.rests_on(turn.id));
     let read = |turn: Event| {
         let utterance = Utterance { event: &turn, before: &[], known: &Gazetteer::default() };
-        // What it panics about becomes a dead letter when it is folded.
+        // An event that panics becomes a dead letter when it is folded.
         let found = catch_unwind(AssertUnwindSafe(|| extractor.extract(&utterance))).ok()?;
         Some(Unread { claims: found.facts, turn })
     };
     Ok(new.filter_map(read).collect())
 }
 
-/// Withholds the facts that are contradicted, and offers the words that contradict them where the facts would stand.
+/// Withholds contradicted facts, and offers the contradicting words in their place.
 pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[Unread]) {
     if unread.is_empty() {
         return;
@@ -85,8 +84,8 @@ pub(super) fn set_right(fragments: &mut Vec<Fragment>, known: &Known, unread: &[
     fragments.append(&mut words);
 }
 
-/// Offers what the user has just said of himself where that is asked, as his words, unless they stand there already or in the
-/// window of the conversation that asks.
+/// Offers recent statements of the user about themselves where the question asks for them, as quotes, unless they are
+/// present already or inside the window of the asking session.
 pub(super) fn add_asked(
     fragments: &mut Vec<Fragment>,
     asked: &Asked,
@@ -99,7 +98,7 @@ pub(super) fn add_asked(
         claim.subject == Subject::Speaker
             && claim.attributed_to.is_none()
             && claim.act == Act::Assert
-            // A further word may name somebody else.
+            // An additional word may name another entity.
             && words.is_some_and(|words| asked.is_open(words))
     };
     for Unread { turn, claims } in unread {
@@ -125,7 +124,7 @@ impl Unread {
         Some((&self.turn, self.claims.iter().find(contradicts)?))
     }
 
-    /// Whether a claim is about the subject of a fact, as far as that can be told before names are resolved.
+    /// Whether a claim is about the subject of a fact, as far as that can be told before name resolution.
     fn is_about(&self, claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
         let speaker = self.turn.kept().and_then(|kept| kept.speaker.as_ref()).map(Speaker::as_str);
         match &claim.subject {
@@ -138,7 +137,7 @@ impl Unread {
     }
 }
 
-/// Whether both cannot hold: another value of what has one at a time, or the end of this one.
+/// Whether both cannot be valid: another value of a single-value predicate, or the end of this one.
 fn excludes(claim: &ExtractedFact, fact: &Fact, names: &Names) -> bool {
     let has_one = predicate::of(claim.predicate.as_str()).is_some_and(|info| {
         matches!(info.cardinality, Cardinality::One | Cardinality::Now | Cardinality::NowPerTopic)

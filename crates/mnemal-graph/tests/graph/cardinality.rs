@@ -1,4 +1,4 @@
-//! How many values a predicate holds in a space: decided, learnt, taken back.
+//! Predicate cardinality of a space: decided, learned, undone.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn holds(predicate: &str, cardinality: Cardinality) -> Decision {
     Decision::Cardinality { predicate: named(predicate), cardinality }
 }
 
-/// Lets the engine say how many values a predicate holds.
+/// Records a cardinality ruling of the engine.
 fn learn(life: &mut Life, on: &str, predicate: &str, cardinality: Cardinality) -> EventId {
     let deed = Deed::Cardinality { predicate: named(predicate), cardinality };
     let producer = Producer { id: "dream/cardinality".into(), version: 1 };
@@ -37,13 +37,13 @@ fn carry_out(life: &mut Life, on: &str, operation: Operation) -> EventId {
     id
 }
 
-/// What the pass looks at on a day.
+/// The evidence that the pass reads on a day.
 fn looked(life: &Life, on: &str) -> Looked {
     let pass = Counting::new(life.store.clone(), Arc::new(ManualClock::at(day(on))));
     now(pass.run(&mut permit(0))).unwrap()
 }
 
-/// Runs the pass on a day and carries out what it proposes.
+/// Runs the pass on a day and applies its proposals.
 fn dream(life: &mut Life, on: &str) -> Vec<(String, Cardinality)> {
     let operations: Vec<Operation> =
         looked(life, on).proposals.into_iter().map(|one| one.operation).collect();
@@ -186,7 +186,7 @@ fn a_forgotten_decision_holds_no_more() {
     is_the_same_anew(&mut life);
 }
 
-/// A name of which no two differ by a slip: two syllables of 20, twice each.
+/// A unique name; no two are within one typo: two syllables of 20, twice each.
 fn name(n: usize) -> String {
     const SYLLABLES: [&str; 20] = [
         "Bra", "Cel", "Dov", "Fyr", "Gus", "Hem", "Jor", "Kli", "Lun", "Mab", "Nep", "Osk", "Pry", "Quo",
@@ -196,8 +196,8 @@ fn name(n: usize) -> String {
     format!("{one}{two}{}{two}", one.to_lowercase())
 }
 
-/// What somebody says of one subject, a day and a line each. `Together` says both values of one time, `Followed` one and then
-/// the other.
+/// Statements about one subject, each with its day. `Together` states both values of one time, `Followed` one after the
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Together,
@@ -226,7 +226,7 @@ fn told(life: &mut Life, predicate: &str, subject: usize, shape: Shape, variant:
     }
 }
 
-/// A population of which one subject in twenty shows the opposite, spread by a stride.
+/// A population in which one subject in twenty shows the opposite, spread by a stride.
 fn population(
     life: &mut Life,
     predicate: &str,
@@ -253,7 +253,7 @@ proptest! {
         let mut life = Life::new();
         let (first, second) = (Shape::Followed, Shape::Together);
         let predicate = |shape| if shape == Shape::Followed { "sits_at" } else { "plays_in" };
-        // Fewer than twenty show nothing, whatever they say.
+        // Fewer than twenty subjects prove nothing.
         for shape in [first, second] {
             population(&mut life, predicate(shape), 0..19, shape, stride);
         }
@@ -272,7 +272,7 @@ proptest! {
         prop_assert_eq!((sits.together, sits.followed, sits.open), (12, 228, 0));
         prop_assert_eq!((plays.together, plays.followed, plays.open), (228, 12, 0));
         prop_assert_eq!(sits.standing, Standing::Learnt);
-        // One home after another, of those that are known and of others.
+        // One home after another, for known subjects and for others.
         for n in 0..20 {
             for (on, value) in [("2021-06-01", "up"), ("2021-12-01", "down"), ("2022-06-01", "out")] {
                 let entry = life.entry(on, "later", &format!("{} sits_at {value}", name(n)));

@@ -1,4 +1,4 @@
-//! Extractors put together.
+//! Combined extractors.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use mnemal_graph::{Chain, Fallback};
 
 use crate::log::{Life, Script};
 
-/// Reads the lines of a text that hold a word, as [`Script`] does.
+/// Extracts from lines that contain a word, as [`Script`] does.
 #[derive(Debug)]
 struct Only(&'static str);
 

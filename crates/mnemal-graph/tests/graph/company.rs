@@ -1,4 +1,4 @@
-//! Who is named with whom, and what is talked about.
+//! Co-occurrences and topics.
 
 use mnemal_core::{AsOf, Decision, EntityId, ErrorKind, Timestamp};
 use mnemal_graph::Topic;
@@ -11,7 +11,7 @@ fn id(life: &Life, name: &str) -> EntityId {
 
 const ALWAYS: AsOf = AsOf { world: Timestamp::MAX, belief: Timestamp::MAX };
 
-/// Names of what was named with somebody, each with its count.
+/// Names that co-occur with an entity, each with its count.
 fn with(life: &Life, name: &str, as_of: AsOf) -> Vec<(String, usize)> {
     let company = now(life.graph().company(id(life, name), as_of)).unwrap();
     let shown = |id| now(life.graph().entities([id], as_of)).unwrap()[0].name.clone();
@@ -37,7 +37,7 @@ fn company_is_counted_by_event_and_ranked_descending() {
     assert_eq!((seen.events, seen.first_at < seen.last_at), (4, true));
     let census = now(life.graph().census(ALWAYS)).unwrap();
     assert_eq!(census.iter().map(|one| one.seen.events).collect::<Vec<_>>(), [4, 4, 1, 1, 1]);
-    // Who is taken for one is one.
+    // Merged entities count as one.
     life.decide("2020-06-01", Decision::Merge { one: id(&life, "Cleo"), into: id(&life, "Ben") });
     assert_eq!(with(&life, "Ada", ALWAYS), pairs(&[("Ben", 4), ("Oslo", 1)]));
 }

@@ -1,4 +1,4 @@
-//! Many who write at once, and two who fold what they write.
+//! Many concurrent writers, and two projectors over their events.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,16 +15,15 @@ use mnemal_testkit::Records;
 
 use crate::log::{PLENTY, Script, now};
 
-/// Who writes at once, what each says, in how many turns, and of how many it is said. Source: DF-42.
+/// Concurrent writers: subjects of each, turns, and number of subjects. Source: DF-42, concurrent updates of one entity.
 const WRITERS: usize = 64;
 const CLAIMS: usize = 1_000;
 const TURNS: usize = 10;
 const SUBJECTS: usize = 10;
-/// Positions of the log that the one who folds less often leaves to the other. Source: own choice; after each it reads what it
-/// knew again.
+/// Positions that the slower projector leaves to the other. Source: own choice; after each it reloads its state.
 const APART: u64 = 40;
 
-/// Returns one turn of one who writes: the first claim of each subject is the same of all.
+/// Returns one turn of a writer: the first claim about each subject is the same for all writers.
 fn turn(writer: usize, turn: usize) -> String {
     let each = CLAIMS / TURNS;
     let claim = |n: usize| {

@@ -1,4 +1,4 @@
-//! Events that cannot be digested: they stop nothing, are known, and are tried again.
+//! Dead letters: unreadable events block nothing, are listed, and are retried.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::laws::{story, tell};
 use crate::log::{Life, PLENTY, Script, now};
 
-/// Reads as the script, but for what holds a word: over that it panics as long as it is told to.
+/// Extracts as the script, but panics on a given word while that is switched on.
 #[derive(Debug)]
 pub(crate) struct Fragile {
     word: &'static str,
@@ -77,7 +77,7 @@ fn what_could_not_be_read_is_read_sixteen_events_later_and_leaves_no_trace() {
     assert_eq!(life.dump(), other.dump());
 }
 
-/// Gives times between which there is no duration.
+/// Returns times without a duration between them.
 #[derive(Debug)]
 struct Endless;
 

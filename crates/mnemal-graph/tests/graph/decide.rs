@@ -1,4 +1,4 @@
-//! What a person decides about facts and entities, and takes back.
+//! Decisions about facts and entities, and their undo.
 
 use mnemal_core::{
     AsOf, Decision, EntityId, EntityKind, ErrorKind, EventKind, FactChoice, FactDecision, FactFilter,
@@ -11,7 +11,7 @@ fn id(life: &Life, name: &str) -> EntityId {
     now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
 }
 
-/// The one who speaks, who has no name.
+/// The unnamed speaker.
 fn user(life: &Life) -> EntityId {
     life.dump().entities.iter().find(|entity| entity.name == "user").unwrap().id
 }
@@ -62,7 +62,7 @@ fn a_correction_wins_whatever_the_dates() {
     life.say("2020-05-01", "me birthday May_3");
     life.say("2020-05-02", "me birthday May_4");
     life.decide("2020-06-01", about(&life, "birthday", words("May 4"), ADD));
-    // What was corrected never held, so it stands in the history alone.
+    // A corrected value was never valid, so only the history has it.
     assert_eq!(life.on("2021-01-01"), ["user birthday May 4"]);
     let facts = now(life.store.believed(&FactFilter::all())).unwrap();
     let old = facts.iter().find(|fact| fact.superseded.is_some()).unwrap();
@@ -255,7 +255,7 @@ fn words_of_a_decided_relation_name_an_entity() {
     assert!(!life.on("2021-01-01").contains(&"user works_at Fjordbank".to_owned()));
 }
 
-/// Says that somebody of whom nobody spoke yet exists, and something of him.
+/// Introduces an entity that was not mentioned before, with a fact about it.
 fn introduction(name: &str) -> (EntityId, Decision) {
     let id = mnemal_graph::name_id(name, EntityKind::Person);
     let predicate = Predicate::new("name").unwrap();
@@ -288,7 +288,7 @@ fn a_decision_may_introduce_whom_it_is_about() {
         })
     };
     let (ilse, introduced) = introduction("Ilse");
-    // Without a name nobody is made.
+    // Without a name no entity is created.
     life.decide("2020-05-01", fact(ilse, "K-4"));
     assert_eq!(life.on("2021-01-01"), Vec::<String>::new());
     life.decide("2020-05-02", introduced);
@@ -296,7 +296,7 @@ fn a_decision_may_introduce_whom_it_is_about() {
     life.decide("2020-05-04", fact(mnemal_graph::speaker_id(None), "K-1"));
     assert_eq!(life.on("2021-01-01"), ["Ilse crm_id K-4", "user crm_id K-1"]);
     assert_eq!(life.rebuilt(), life.dump());
-    // A name whose id is that of another makes nobody.
+    // A name whose id belongs to another entity creates nothing.
     let (otto, _) = introduction("Otto");
     let predicate = Predicate::new("name").unwrap();
     let wrong = FactDecision {

@@ -1,4 +1,4 @@
-//! AD-21: who is who.
+//! Entity resolution.
 
 use mnemal_core::{AsOf, Decision, Entity, EntityKind, Timestamp, Zone};
 
@@ -248,7 +248,7 @@ fn a_dog_is_not_the_man_of_its_name_and_a_product_not_the_firm() {
     let man = named(&life, "Robert Finch").remove(0);
     let seen = now(life.graph().mentions(man.id, AsOf::present(Timestamp::MAX))).unwrap();
     assert_eq!(seen.len(), 3);
-    // Of what was never said to be a man by a full name, nobody can tell that it is no dog.
+    // An entity never introduced by a person's full name might be a dog.
     life.say("2020-05-04", "Rex");
     life.say("2020-05-05", "Rex:animal");
     assert_eq!(named(&life, "Rex").len(), 1);
@@ -271,7 +271,7 @@ fn the_company_of_who_was_merged_tells_who_is_meant_after_a_restart_too() {
     assert_eq!(rows, life.rebuilt());
 }
 
-/// Whom a question about a name is about, or the error that lists several.
+/// The entity that a question about a name means, or the error that lists several.
 fn asked_about(life: &Life, name: &str) -> Result<String, String> {
     let found = now(life.graph().asked_about(name, AsOf::present(Timestamp::MAX)));
     found.map(|entity| entity.name).map_err(|error| error.what().to_owned())

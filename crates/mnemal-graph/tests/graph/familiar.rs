@@ -1,4 +1,4 @@
-//! Whom and what a model is told about that reads claims.
+//! Known entities passed to the extraction model as context.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use mnemal_graph::{Leftovers, ModelReader};
 
 use crate::log::{Life, now};
 
-/// Finds nothing, and keeps what it was told with each question.
+/// Finds nothing, and records the context of each question.
 #[derive(Debug, Default)]
 struct Listening(Mutex<Vec<Familiar>>);
 
@@ -58,7 +58,7 @@ impl LanguageModel for Silent {
     }
 }
 
-/// Has a model read the turns that the rules left, and returns what it was told with each question.
+/// Runs the model over the turns without certain rule claims, and returns the context of each question.
 fn told(life: &Life) -> Vec<Familiar> {
     let extractor = Arc::new(Listening::default());
     let model = Arc::new(Silent(ModelId::new("silent").unwrap()));
@@ -79,7 +79,7 @@ fn names(familiar: &Familiar) -> Vec<&str> {
     familiar.entities.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// Twelve people, each named on a day of January, and seven themes, each on a day of February.
+/// Twelve people, each mentioned on a day of January, and seven topics, each on a day of February.
 fn life() -> Life {
     let mut life = Life::new();
     let people =
@@ -93,7 +93,7 @@ fn life() -> Life {
     life
 }
 
-/// Words of which the script reads nothing: two a line.
+/// Words without claims for the script: two per line.
 const NOBODY: &str = "we went\nthere again\nand slept";
 
 // proves: BA-22 (ten entities and five topics, by mention and then by recency)

@@ -1,4 +1,4 @@
-//! AD-21, AD-24: who is who by other forms of a name, what is left to people, and what order may not change.
+//! Entity identity: name forms, cases left to a person, and results independent of order.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::log::{Life, now};
 
-/// Says lines of names, a day for each, and returns how many entities there are.
+/// Says lines of names, a day for each, and returns the number of entities.
 fn entities(lines: &[&str]) -> usize {
     let mut life = Life::new();
     for (n, line) in lines.iter().enumerate() {
@@ -40,10 +40,10 @@ fn forms_of_a_name_are_one_entity_and_names_of_others_are_not() {
         (&["Анна Белова", "Анне Беловой", "Анны", "Аня"], 1),
         (&["Екатерина Орлова", "Кате"], 1),
         (&["İzmir:location", "İzmir'de:location"], 1),
-        // 4: several bearers and nothing that tells: nobody is meant, and nobody is made
+        // 4: several bearers and no deciding context: the mention stays unresolved, and no entity is created
         (&["David Okafor", "David Lindqvist", "David"], 2),
         (&["Mary Hale", "Mr. Hale"], 2),
-        // 5: one letter off, with and without company
+        // 5: one letter off, with and without co-occurrences
         (
             &[
                 "Larkfield Instruments:organization;Oslo:location",
@@ -61,7 +61,7 @@ fn forms_of_a_name_are_one_entity_and_names_of_others_are_not() {
     ] {
         assert_eq!(entities(lines), expect, "{lines:?}");
     }
-    // In another conversation and without company one letter makes another name.
+    // In another session and without co-occurrences one letter makes another name.
     let mut life = Life::new();
     life.say_in("2020-05-01", "one", "Larkfield_Instruments:organization");
     life.say_in("2020-05-02", "other", "Larkfeild_Instruments:organization");
@@ -86,10 +86,10 @@ fn another_one_of_a_name_is_somebody_else() {
     let mut life = Life::new();
     life.say_in("2020-05-01", "one", "Anna\nOslo:location");
     life.say_in("2020-05-02", "two", "another Anna\nAnna likes tea\nBergen:location");
-    // In her own conversation and company each is meant.
+    // In their own session and context each name resolves.
     life.say_in("2020-05-03", "two", "Anna likes jazz");
     life.say_in("2020-05-04", "three", "Anna likes rain\nOslo:location");
-    // Nobody can tell.
+    // Ambiguous.
     life.say_in("2020-05-05", "four", "Anna likes snow");
     let annas: BTreeSet<EntityId> =
         life.dump().entities.iter().filter(|entity| entity.name == "Anna").map(|entity| entity.id).collect();
@@ -101,7 +101,7 @@ fn another_one_of_a_name_is_somebody_else() {
         liked.iter().map(|(id, what)| (what.as_str(), *id == liked[0].0)).collect();
     assert_eq!(whose.len(), 3, "{whose:?}");
     assert!(whose[0].1 && !whose[1].1 && whose[2].1, "{whose:?}");
-    // The first one of a name is nobody else.
+    // The first bearer of a name is not a second one.
     life.say_in("2020-05-06", "five", "another Ben");
     life.say_in("2020-05-07", "six", "Ben");
     assert_eq!(life.dump().entities.iter().filter(|entity| entity.name == "Ben").count(), 1);
@@ -151,7 +151,7 @@ fn reasons_for_a_suggestion_and_for_none() {
         (("Christian_Mayhew", "Christina_Mayhew"), Some(Likeness::Slip)),
         (("Robert_Hale", "Priya_Ramanek"), None),
         (("Ann", "Joanne"), None),
-        // Who stands beside the other is another.
+        // A name next to the other bearer is another entity.
         (("Tom\nTom_Hartwick", "Oslo:location"), None),
     ] {
         assert_eq!(with(names.0, names.1), why, "{names:?}");
@@ -162,7 +162,7 @@ fn reasons_for_a_suggestion_and_for_none() {
     assert_eq!(suggested(&life), [], "an alike name alone is not enough");
 }
 
-/// Names of four people and two towns that mean themselves whatever came before.
+/// Names of four people and two towns that resolve regardless of order.
 const FORMS: [&[&str]; 6] = [
     &["Robert Hale", "Bob Hale", "Bobby Hale", "ROBERT  HALE's", "Hale, Robert", "Mr. Robert Hale"],
     &["Jürgen Müller", "Juergen Mueller", "Herr Jürgen Müller", "Jurgen Muller"],
@@ -201,7 +201,7 @@ proptest! {
         after in prop::collection::vec(0..6_usize, 0..8),
         pair in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
     ) {
-        // Nobody is anything for another of them: "Anna's friend Robert" cannot be Anna, and would be somebody else after a merge.
+        // No role between two of them: "Anna's friend Robert" cannot be Anna, and would be another person after a merge.
         let lines = ["Robert likes tea", "Bob likes jazz", "Hale uses vim", "Anna uses vim", "Robert lives_in Oslo:location", "me knows Bob:person #friend"];
         let (mut life, mut never) = (Life::new(), Life::new());
         for line in &before {

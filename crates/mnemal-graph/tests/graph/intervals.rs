@@ -1,4 +1,4 @@
-//! AD-22: which value holds when, each kind by its case.
+//! Interval algebra: which value is valid when, one case per rule.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn a_dated_newer_value_closes_the_older_one_and_both_keep_their_time() {
     check(&job, "2021-01-01", &["user works_at Acme (superseded)"]);
 }
 
-/// What is believed of where the user lives, with how exactly the times are known.
+/// The believed residences of the user, with the granularity of their times.
 fn homes(said: &[(&str, &str)]) -> Vec<String> {
     let mut life = Life::new();
     for (n, (day, text)) in said.iter().enumerate() {
@@ -59,7 +59,7 @@ fn a_time_is_said_as_exactly_as_the_words_say_it_and_no_more() {
     let oslo = ("2020-05-01", "me lives_in Oslo:location @2019");
     assert_eq!(homes(&[oslo, rome]), since);
     assert_eq!(homes(&[rome, oslo]), since);
-    // Who says it more exactly is believed; what a person decides, and the end of an interval, is meant to the day.
+    // The more precise time wins; a person's decision, and the end of an interval, has day granularity.
     let exact = ("2022-06-01", "me lives_in Rome:location @2022-03-01");
     for said in [[rome, exact], [exact, rome]] {
         assert_eq!(homes(&said), ["Ada lives in Rome (since 2022-03-01)"]);
@@ -134,7 +134,7 @@ fn an_undated_value_never_closes_a_dated_one() {
     check(&again, "2023-01-01", &["user lives_in Oslo"]);
     let dated = [said[0], said[1], ("2022-06-01", "me lives_in Bern:location @2022-06-01")];
     check(&dated, "2023-01-01", &["user lives_in Bern"]);
-    // An undated value that was said before the other began is over.
+    // An undated value stated before the other started is over.
     let before = [
         ("2020-05-01", "me lives_in Oslo:location"),
         ("2022-05-01", "me lives_in Rome:location @2022-03-01"),
@@ -226,7 +226,7 @@ fn an_end_closes_its_value_and_no_other() {
     ];
     check(&left, "2021-06-01", &[]);
     check(&left, "2023-01-01", &["user works_at Acme"]);
-    // The end of what nobody had said says that it was.
+    // The end of a value never stated implies that it was valid.
     check(
         &[("2021-05-01", "me works_at Acme:organization end")],
         "2020-01-01",
@@ -295,7 +295,7 @@ fn unrelated_facts_retire_nothing() {
         ["likes", "uses", "speaks", "owns", "skill", "works_on", "habit", "member_of", "health", "diet"];
     let mut life = Life::new();
     for n in 0..5_000_u32 {
-        // A fixed walk through all pairs; 7,919 is prime.
+        // A fixed permutation of all pairs; 7,919 is prime.
         let at = (n * 7_919) % 5_000;
         let text = format!("Person{} {} thing{}", at % 100, predicates[(at / 100) as usize % 10], at / 1_000);
         let entry = life.entry("2020-05-01", "s", &text);
@@ -330,7 +330,7 @@ fn what_is_taken_back_never_was_so() {
         ("2020-06-01", "me lives_in Rome:location never"),
     ];
     check(&joke, "2023-01-01", &["user lives_in Oslo"]);
-    // Whoever says it again behind that means it; what was said before it is wrong even if it is stored later.
+    // A restatement after the rejection counts; what was said before it stays rejected even if it is stored later.
     let again =
         [born[0], born[1], ("2022-06-01", "me birthday May_4 never"), ("2022-07-01", "me birthday May_4")];
     check(&again, "2023-01-01", &["user birthday May 4"]);
@@ -413,7 +413,7 @@ fn what_is_said_fifty_times_in_other_words_is_one_fact() {
     assert!(fact.supports.iter().any(|support| support.source.event == once));
 }
 
-/// Where the user lives as of each day, whichever order the sentences arrive in; `-` where no home is known.
+/// The user's residence as of each day, for any order of the sentences; `-` where none is known.
 fn home_on(said: &[(&str, &str)], days: &[(&str, &str)]) {
     let reversed: Vec<_> = said.iter().rev().copied().collect();
     for said in [said.to_vec(), reversed] {
@@ -443,14 +443,14 @@ fn a_stay_with_both_ends_splits_what_surrounds_it() {
     home_on(&told, &days);
     let asserted = [told[0], ("2025-06-10", "me lives_in Bergen:location @2020-03-01..2020-06-01")];
     home_on(&asserted, &days);
-    // To come, and without a stated begin of what surrounds it.
+    // In the future, and without a stated start of the surrounding value.
     let ahead = [
         ("2025-01-01", "me lives_in Oslo:location"),
         ("2025-05-01", "me lives_in Bergen:location @2025-06-01..2025-09-01"),
         ("2025-07-10", "me lives_in Oslo:location"),
     ];
     home_on(&ahead, &[("2025-02-01", "Oslo"), ("2025-07-20", "Bergen"), ("2025-10-01", "Oslo")]);
-    // A stay within a stay, and two that overlap.
+    // A stay within a stay, and two overlapping ones.
     let nested = [
         ("2025-01-01", "me lives_in Oslo:location @2010-01-01..2020-01-01"),
         ("2025-01-02", "me lives_in Bergen:location @2012-01-01..2016-01-01"),
@@ -508,14 +508,14 @@ fn what_is_told_of_the_past_does_not_end_a_present_with_a_begin_of_its_own() {
     }
     let told = ("2026-10-02", "me lives_in Lyon:location @2010-01-01..2014-01-01 past");
     home_on(&[lives, told], &[("2012-01-01", "Lyon"), ("2016-01-01", "-")]);
-    // It does end one without a begin, unless it was earlier still; what says that it is over ends both.
+    // It ends a value without a start, unless it was earlier; a statement that it is over ends both.
     let undated = ("2026-10-01", "me lives_in Lyon:location");
     home_on(&[undated, ("2026-10-02", "me lives_in Lyon:location past")], &[("2026-11-01", "-")]);
     home_on(&[undated, ("2026-10-02", "me lives_in Lyon:location earlier")], &[("2026-11-01", "Lyon")]);
     for before in [lives, undated] {
         home_on(&[before, ("2026-10-02", "me lives_in Lyon:location end")], &[("2026-11-01", "-")]);
     }
-    // Told from its begin on, and behind the last word of it, the past is its end.
+    // Described from its start on, and after its last restatement, the past is its end.
     let over = ("2027-10-02", "me lives_in Lyon:location @2019-01-01..2027-01-01 past");
     home_on(&[lives, over], &[("2026-11-01", "Lyon"), ("2027-02-01", "-")]);
 }

@@ -1,4 +1,4 @@
-//! Laws: replay, restart, double application, order, forgetting, the past as it was believed.
+//! Laws: replay, restart, double application, order, forget, the past as it was believed.
 
 use mnemal_core::{
     Advance, AsOf, Cursor, EventFilter, EventStore as _, FactFilter, GraphStore as _, Projection as _,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::log::{Life, PLENTY, now};
 
-/// Claims that clash, agree, end and recur; the day comes with each.
+/// Claims that conflict, agree, end and recur; each with its day.
 fn claim() -> impl Strategy<Value = String> {
     let subject =
         prop::sample::select(vec!["me", "Anna", "sister()", "sister(Anna)", "brother(John)", "John"]);
@@ -40,8 +40,8 @@ pub(crate) fn tell(life: &mut Life, story: &[(u8, u8, String)]) -> Vec<mnemal_co
     story.iter().map(one).collect()
 }
 
-/// What is believed now, without belief times, ids and the reasons that tell who came first; claims about the speaker only,
-/// because names resolve in the order in which they come.
+/// The current beliefs, without belief times, ids and the reasons that depend on order; only claims about the speaker,
+/// because names resolve in arrival order.
 fn view(life: &Life) -> Vec<String> {
     life.believed()
 }
@@ -124,7 +124,7 @@ fn a_forgotten_first_mention_does_not_rename_the_entity() {
     assert!(life.facts(AsOf::present(Timestamp::MAX)).iter().all(|fact| !fact.object.key().contains("tea")));
 }
 
-/// What was believed after the first `k` turns is what a graph says that was told no more.
+/// The beliefs after the first `k` turns equal those of a graph that got no more turns.
 fn past_is_kept(story: &[(u8, u8, String)], k: usize) {
     let (mut whole, mut part) = (Life::new(), Life::new());
     tell(&mut whole, story);

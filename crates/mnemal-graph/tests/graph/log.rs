@@ -1,4 +1,4 @@
-//! A log with a graph behind it, and an extractor that reads claims as they are written in the tests.
+//! Test fixture: a log with a graph, and an extractor for claims written out in the tests.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use mnemal_testkit::{Records, tombstone};
 
 pub(crate) const PLENTY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-/// Runs a future of a store in memory, which never waits.
+/// Runs a future of an in-memory store, which never waits.
 pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
     futures_util::FutureExt::now_or_never(work).expect("a store in memory does not wait")
 }
@@ -40,9 +40,10 @@ fn seconds(text: &str) -> i64 {
     low
 }
 
-/// Reads claims that are written out, one a line:
+/// Extracts claims that are written out, one per line:
 /// `me lives_in Oslo:location`, `sister(Anna) likes tea`, `Tom works_at Acme:organization @2020-01-01..2021-01-01 end`,
-/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` takes a value back. A line with one word is a mention (`Apollo|repository` of a kind of that word), and so is one with two of which
+/// `me lives_in Rome:location @2022-03` (in March 2022), `me knows Ben:person #colleague ~0.9`; `never` withdraws a value.
+/// A line with one word is a mention (`Apollo|repository` with a word for its kind), and so is one with two words of which
 /// the first is `another`.
 #[derive(Debug)]
 pub(crate) struct Script;
@@ -139,7 +140,7 @@ fn when(text: &str, span: Span) -> When {
     When { start, end, grain, is_approximate: false, span }
 }
 
-/// A log, its graph, and the clock of both.
+/// A log, its graph, and their clock.
 pub(crate) struct Life {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) projector: GraphProjector,
@@ -159,7 +160,7 @@ impl Life {
         Self { store, projector, extractor, records: Records::new(1), n: 0 }
     }
 
-    /// Makes a turn of the user in a session on a day; the turns of a day follow each other by seconds.
+    /// Makes a user turn in a session on a day; the turns of a day are seconds apart.
     pub(crate) fn entry(&mut self, on: &str, session: &str, text: &str) -> LogEntry {
         let mut entry = self.records.turn(session, text).unwrap();
         entry.event.occurred_at = day(on).plus_micros(36_000_000_000);
@@ -175,7 +176,7 @@ impl Life {
         id
     }
 
-    /// Says something and folds it.
+    /// Appends a turn and folds it.
     pub(crate) fn say(&mut self, on: &str, text: &str) -> EventId {
         self.say_in(on, "s", text)
     }
@@ -217,7 +218,7 @@ impl Life {
         self.fold();
     }
 
-    /// Says that events are to be forgotten, and erases them; nothing is folded.
+    /// Forgets and erases events, without folding.
     pub(crate) fn erase(&mut self, on: &str, events: &[EventId]) {
         let forget = Forget { selector: Selector::Events(events.to_vec()), events: events.to_vec() };
         let mut entry = self.entry(on, "decisions", "");
@@ -227,7 +228,7 @@ impl Life {
         now(self.store.erase(&stones)).unwrap();
     }
 
-    /// Steps to the head, and renews what is not what the log gives.
+    /// Steps to the head, and rebuilds rows that do not match the log.
     pub(crate) fn fold(&self) {
         self.step(PLENTY);
         self.renew(PLENTY);
@@ -243,7 +244,7 @@ impl Life {
         panic!("the projector does not arrive");
     }
 
-    /// Renews until nothing is left to do.
+    /// Rebuilds until it is complete.
     pub(crate) fn renew(&self, limit: NonZeroUsize) {
         for _ in 0..10_000 {
             if now(self.projector.renew(limit)).unwrap().behind == 0 {
@@ -253,7 +254,7 @@ impl Life {
         panic!("the renewal does not arrive");
     }
 
-    /// Returns how the rows differ from those that the log gives.
+    /// Returns the difference between the rows and a rebuild.
     pub(crate) fn difference(&self) -> Difference {
         for _ in 0..1_000 {
             if let Some(found) = now(self.projector.compare(PLENTY)).unwrap().difference {
@@ -263,19 +264,19 @@ impl Life {
         panic!("the comparison does not arrive");
     }
 
-    /// Reads with another extractor from now on, as another version of the program does.
+    /// Switches to another extractor, as a new version of the program does.
     pub(crate) fn read_with(&mut self, extractor: Arc<dyn Extractor>) {
         self.extractor = extractor;
         self.restart();
     }
 
-    /// Returns the events that could not be digested, each with the cause.
+    /// Returns the dead letters, each with its cause.
     pub(crate) fn dead(&self) -> Vec<(EventId, String)> {
         let letters = Projection::<GraphDelta>::dead_letters(self.store.as_ref(), PLENTY);
         now(letters).unwrap().into_iter().map(|letter| (letter.event, letter.why)).collect()
     }
 
-    /// Takes a projector that knows nothing, as after a restart.
+    /// Creates a projector without state, as after a restart.
     pub(crate) fn restart(&mut self) {
         self.projector =
             GraphProjector::new(self.store.clone(), self.store.clone(), Arc::clone(&self.extractor));
@@ -295,7 +296,7 @@ impl Life {
         }
     }
 
-    /// Folds the log anew and returns every row.
+    /// Rebuilds from the log and returns every row.
     pub(crate) fn rebuilt(&mut self) -> GraphDelta {
         now(self.projector.reset()).unwrap();
         self.fold();
@@ -306,12 +307,13 @@ impl Life {
         own(now(self.store.facts(&FactFilter::all(), as_of)).unwrap())
     }
 
-    /// Returns what is believed now and holds on a day, a line each: `user lives_in Oslo`, with a mark for what is not active.
+    /// Returns the current beliefs valid on a day, one per line: `user lives_in Oslo`, with a mark for a status other than
+    /// active.
     pub(crate) fn on(&self, world: &str) -> Vec<String> {
         self.lines(&self.facts(AsOf::present(day(world))))
     }
 
-    /// Returns what is believed now, whatever the day, with its interval.
+    /// Returns the current beliefs, whatever the day, with their intervals.
     pub(crate) fn believed(&self) -> Vec<String> {
         let facts = now(self.store.believed(&FactFilter::all())).unwrap();
         let dated = |fact: &Fact| {

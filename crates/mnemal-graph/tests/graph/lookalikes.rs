@@ -1,4 +1,4 @@
-//! What the dream proposes of those who may be one, and what becomes of it.
+//! Merge proposals of the background pass, and decisions on them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn looked(life: &Life) -> Looked {
     now(pass.run(&mut permit(0))).unwrap()
 }
 
-/// Runs the pass and carries out what it proposes; returns the operations with their pairs.
+/// Runs the pass and applies its proposals; returns the operations with their pairs.
 fn dream(life: &mut Life, on: &str) -> Vec<(EventId, [EntityId; 2])> {
     let mut done = Vec::new();
     for proposal in looked(life).proposals {
@@ -33,7 +33,7 @@ fn suggested(life: &Life) -> Vec<Suggested> {
     now(life.graph().suggested(life.store.as_ref())).unwrap()
 }
 
-/// So many pairs of people with their words in another order, each with a town of its own.
+/// Pairs of people whose name words are in a different order, each pair with its own town.
 fn pairs(life: &mut Life, from: usize, to: usize) {
     const FIRST: [&str; 6] = ["Brakant", "Clolipp", "Dyfmord", "Gurnuss", "Hemquev", "Joszwil"];
     const LAST: [&str; 3] = ["Ostrander", "Vimeiro", "Palfrey"];

@@ -1,4 +1,4 @@
-//! The graph of a log, made through its projector and a store.
+//! Graph of a log, built by its projector over a store.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Notes that somebody stored on purpose are read as what is said is, with whose they are.
+//! Stored notes are extracted like messages, with their owner.
 
 use mnemal_core::{
     AsOf, Category, Decision, EntityFilter, EventId, EventKind, EventStore as _, FactStatus, Importance,
@@ -97,7 +97,7 @@ fn what_was_forgotten_of_a_note_is_in_no_row() {
     assert!(life.dump().entities.is_empty() && life.dump().mentions.is_empty(), "{:?}", life.dump());
 }
 
-/// Returns by which names somebody or something is known, now or when an event was recorded.
+/// Returns the names of an entity, now or when an event was recorded.
 fn known(life: &Life, as_of: Option<EventId>) -> Vec<String> {
     let recorded = |event| now(life.store.get(&[event])).unwrap()[0].recorded_at;
     let belief = as_of.map_or(Timestamp::MAX, recorded);
@@ -122,7 +122,7 @@ fn whom_only_notes_name_goes_with_the_last_of_them() {
     let rows = life.dump();
     assert_eq!(life.rebuilt(), rows, "the log gives the same graph");
 
-    // A part of her name means nobody who was taken back; her whole name is hers again.
+    // A part of the name does not find an undone entity; the whole name creates it again.
     life.say("2020-05-06", "Edda likes chess");
     assert_eq!(known(&life, None), ["Ada", "Edda"]);
     life.say("2020-05-07", "Edda_Lund likes rain");

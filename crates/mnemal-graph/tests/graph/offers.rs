@@ -1,4 +1,4 @@
-//! What the graph offers for a context.
+//! Context fragments of the graph source.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn offered_by(life: &Life, rows: Arc<dyn GraphStore>, request: &ContextRequest) 
     answer.value
 }
 
-/// Returns what is offered, `section: text`, best first within a section.
+/// Returns the offered fragments, `section: text`, best first within a section.
 fn lines(life: &Life, query: &str) -> Vec<String> {
     said(&offered(life, &request(query)))
 }
@@ -341,7 +341,7 @@ fn words_past_the_cursor_answer_what_is_asked_of_the_user_in_another_conversatio
     assert_eq!(answers("Where does Anna live?", None), []);
 }
 
-/// Rows that another process folds right after some facts were read.
+/// Rows that another process folds between two reads.
 #[derive(Debug)]
 struct Overtaken {
     rows: Arc<dyn GraphStore>,
@@ -419,7 +419,7 @@ fn words_that_were_folded_meanwhile_stand_once_and_what_they_replaced_does_not_w
     let mut life = Life::new();
     life.say_in("2024-01-05", "before", "me lives_in Lyon:location");
     life.say_in("2024-01-07", "before", "me lives_in Rome:location");
-    // The cursor is that of before, the facts are those of now.
+    // The cursor is the old one, the facts are new.
     let rows: Arc<dyn GraphStore> = life.store.clone();
     let rows = Arc::new(Faulty::new(rows, Fault::Stale));
     let offered = offered_by(&life, rows, &request("Where do I live?"));

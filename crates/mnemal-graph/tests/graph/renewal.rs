@@ -1,4 +1,4 @@
-//! Rows that are made anew while the old ones answer.
+//! Rebuild while the old rows stay readable.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::laws::{story, tell};
 use crate::log::{Life, Script, now};
 
-/// The script's next version: it reads no `jazz` any more, and is less sure of `tea`.
+/// The script's next version: it ignores `jazz`, and is less certain of `tea`.
 #[derive(Debug)]
 struct Next;
 

@@ -1,4 +1,4 @@
-//! What a person decided is taken back exactly: the state is that of the events without those that were taken back.
+//! Exact undo of decisions: the state equals that of a log without the undone ones.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::decide::words;
 use crate::laws::{story, tell};
 use crate::log::{Life, day, now};
 
-/// What chance decides: the sort, whom it is about, and whether ids are those of who stands for others now, or of anybody.
+/// Random choices: the kind of decision, its subject, and whether ids are canonical or any.
 type Choice = (u8, prop::sample::Index, prop::sample::Index, bool);
 
 fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
@@ -60,7 +60,7 @@ fn decision(life: &Life, (sort, one, other, is_stale): Choice) -> Decision {
     }
 }
 
-/// Everything that is believed now, but for ids and belief times of versions, and what only tells what was before.
+/// The current beliefs, without ids and belief times of versions, and without former values.
 #[derive(Debug, PartialEq)]
 struct State {
     facts: BTreeSet<String>,
@@ -89,7 +89,7 @@ fn state(life: &Life) -> State {
     State { facts, entities: life.dump().entities.into_iter().map(entity).collect() }
 }
 
-/// Nobody is found under an id that stands for nobody, and by every name that holds.
+/// No entity is found by a non-canonical id, and every entity by each current name.
 fn is_sound(life: &Life) {
     let all = life.dump().entities;
     for fact in now(life.store.believed(&FactFilter::all())).unwrap() {
@@ -112,7 +112,7 @@ fn is_sound(life: &Life) {
     }
 }
 
-/// Takes decisions, each on a minute of its own, and returns their events.
+/// Applies decisions, each in its own minute, and returns their events.
 fn decided(life: &mut Life, choices: &[Choice]) -> Vec<EventId> {
     let decide = |choice: &Choice| {
         let decision = decision(life, *choice);
@@ -121,7 +121,7 @@ fn decided(life: &mut Life, choices: &[Choice]) -> Vec<EventId> {
     choices.iter().map(decide).collect()
 }
 
-/// Puts events into an order of chance.
+/// Shuffles events.
 fn shuffled(mut events: Vec<EventId>, seed: u64) -> Vec<EventId> {
     let of = |event: &EventId| {
         let half = u64::try_from(event.0 & u128::from(u64::MAX)).unwrap() ^ (event.0 >> 64) as u64;
@@ -160,7 +160,7 @@ proptest! {
         prop_assert_eq!(life.rebuilt(), rows);
     }
 
-    // Without renames: a name goes to whoever stands for the one that is renamed, and stays there.
+    // Without renames: a name goes to the canonical entity at the time, and stays there.
     #[test]
     fn what_is_taken_back_in_part_is_as_if_the_rest_was_all_that_was_decided(
         story in story(),
@@ -181,7 +181,7 @@ proptest! {
             })
             .collect();
         let is_kept = |n: usize| kept >> (n % 16) & 1 == 1;
-        // The other life takes the place of what is taken back with what changes nothing, so that both have the same events.
+        // The other log replaces each undone decision by one without effect, so that both have the same events.
         let mut never = Life::new();
         tell(&mut never, &story);
         never.fold();
@@ -223,7 +223,7 @@ fn who_is_two_stays_two_until_the_split_is_taken_back() {
     life.decide("2020-06-01", Decision::Merge { one: anna, into: ben });
     life.decide("2020-06-02", Decision::Merge { one: ben, into: cleo });
     let merged = state(&life);
-    // Not joined with each other but both with Ben: what was said last goes.
+    // Not merged with each other but both with Ben: the last statement is undone.
     let split = life.decide("2020-06-03", Decision::Split { one: anna, from: cleo });
     assert_eq!(life.on("2021-01-01"), ["Ben likes jazz", "Ben likes tea", "Cleo likes rain"]);
     life.restart();

@@ -1,4 +1,4 @@
-//! AD-26: measures are what their names say.
+//! Graph measures: distance, counts and paths match their definitions.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! A scripted life of six months: read by the rules, folded, and compared with what a careful reader knows.
+//! Scripted life of six months: extracted by the rules, folded, and compared with a careful reader's knowledge.
 
 #![expect(
     clippy::unwrap_used,
@@ -82,7 +82,7 @@ impl Life {
         self.expected.get(name).and_then(Toml::as_array).map(|rows| rows.iter().collect()).unwrap_or_default()
     }
 
-    /// Returns the label of an entity: that of the expected one of whose names it has most, else its name.
+    /// Returns the label of an entity: that of the expected entity with most of its names, else its name.
     fn label(&self, id: EntityId) -> String {
         let Some(entity) = self.entities.get(&id) else { return "?".into() };
         if entity.names.is_empty() && entity.roles.is_empty() && entity.name == "user" {
@@ -127,7 +127,7 @@ impl Life {
     }
 }
 
-/// Returns a role as the rules name it.
+/// Returns a role in the form of the rules.
 fn english(role: &str) -> String {
     let role = role.to_lowercase();
     let words =
@@ -164,12 +164,12 @@ fn folded(values: Option<&BTreeSet<String>>) -> BTreeSet<String> {
     values.into_iter().flatten().map(|text| mnemal_text::fold(text)).collect()
 }
 
-/// What a life came to: checks of a kind that hold, of how many, and every difference on a line.
+/// The result of a life: passed checks of a kind, their total, and one line per difference.
 #[derive(Default)]
 struct Tally {
-    /// Slots of which something is known, as they are at the end.
+    /// Slots with a known value at the end.
     current: (usize, usize),
-    /// Slots that hold a value at the end although nothing is known of them.
+    /// Slots with a value at the end although none is known.
     invented: usize,
     /// Slots as of a day.
     at: (usize, usize),
@@ -198,7 +198,7 @@ fn compare(life: &Life) -> Tally {
         tally.invented += 1;
         tally.wrong.push(format!("{slot:?}: {found:?}, of which nothing is known"));
     }
-    // Here an undated value holds since before it was said.
+    // Here an undated value is valid since before it was said.
     for row in life.rows("at").into_iter().filter(|row| row.get("assumes").is_none()) {
         let noon = moment(&format!("{}T12:00:00+01:00", string(row, "world").unwrap())).0;
         let belief =
@@ -228,9 +228,9 @@ fn a_life_of_six_months() {
     assert_eq!((current.0, invented, at.0), (current.1, 0, at.1));
 }
 
-/// The life that was written apart from the code. What it came to when the code was finished: 16 of 62 slots at the end, 27
-/// slots with a value of which nothing is known, 8 of 36 slots as of a day. The bounds leave some room below that; its
-/// differences are not printed, so that nobody mends them one by one.
+/// The life that was written independently of the code. Its result when the code was finished: 16 of 62 slots at the end,
+/// 27 slots with a value although none is known, 8 of 36 slots as of a day. The bounds leave some margin; the differences
+/// are not printed, so that the code is not fitted to them.
 #[test]
 fn a_life_that_was_held_back() {
     let Tally { current, invented, at, wrong: _ } = lived("second");

@@ -1,4 +1,4 @@
-//! The rows without what was forgotten or taken back.
+//! Refold after a forget or an undo: the rows without the removed events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -14,7 +14,7 @@ use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 use crate::task;
 
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 impl LearningProjector {
@@ -40,7 +40,7 @@ impl LearningProjector {
         let mut dead = Vec::new();
         let living: Vec<&Event> = events.iter().filter(|event| !gone.contains(&event.id)).collect();
         for (place, event) in living.iter().enumerate().filter(|(_, event)| !self.leaves_out(event)) {
-            // Of what stands before it only the call that a result answers is looked at, which was read too.
+            // Of the events before it only the call of a result matters, which was read too.
             let earlier = living.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
             let is_near = |other: &&&Event| other.seq.0 + BEFORE as u64 >= event.seq.0;
             let before: Vec<&Event> = earlier.iter().filter(is_near).copied().collect();
@@ -51,28 +51,28 @@ impl LearningProjector {
         let mut rows = fold.rows.replacing(&stored);
         let delta = rows.take_delta();
         rows.let_go();
-        // What a forget leaves is read anew: nothing of what was forgotten stays in the cache.
+        // After a forget everything is read again: no forgotten content stays in the cache.
         Ok(Folded { fold: Some(Fold { rows, ..Fold::default() }), delta, dead })
     }
 
-    /// Whether a page forgets what may have been a task: its row may be gone already, with all that tells its key.
+    /// Whether a page forgets a possible task event: its row, with the task's key, may be gone already.
     async fn may_forget_a_task(&self, batch: &[Event]) -> Result<bool> {
         let ids: Vec<EventId> = batch.iter().filter_map(forgotten).flatten().copied().collect();
         let events = self.events.get(&ids).await?;
         Ok(events.iter().any(|event| matches!(event.role, Role::Decision | Role::Document)))
     }
 
-    /// Returns all events of these roles up to a position, oldest first; of documents and observations those about tasks.
+    /// Returns all events of these roles up to a position, oldest first; of documents and observations only those about
+    /// tasks.
     async fn replayed(&self, roles: Vec<Role>, end: Cursor) -> Result<Vec<Event>> {
         let filter = EventFilter { roles: Within::Only(roles), ..EventFilter::all() };
-        // Documents are long, and nothing of them is folded.
+        // Documents are long, and are not folded.
         let is_folded =
             |event: &Event| event.role != Role::Document || event.kept().is_some_and(task::is_step);
         self.stretch(&filter, Cursor::START, end, is_folded).await
     }
 
-    /// Returns the messages of a page, and those whose reading a forget in it may have changed, each with the events before
-    /// it.
+    /// Returns the messages of a page, and those whose reading a forget in it may change, each with the preceding events.
     async fn concerned(&self, batch: &[Event], end: Cursor) -> Result<BTreeMap<Seq, (Event, Vec<Event>)>> {
         let ids: Vec<EventId> = batch.iter().filter_map(forgotten).flatten().copied().collect();
         let mut after: BTreeSet<u64> = self.events.get(&ids).await?.iter().map(|event| event.seq.0).collect();
@@ -120,7 +120,7 @@ impl LearningProjector {
     }
 }
 
-/// Returns the events that are forgotten, and the decisions that somebody of no less standing took back.
+/// Returns the forgotten events, and the decisions undone by someone of at least equal standing.
 fn taken_back(events: &[Event]) -> BTreeSet<EventId> {
     let levels: BTreeMap<EventId, _> = events.iter().map(|event| (event.id, event.level)).collect();
     let mut gone: BTreeSet<EventId> = events.iter().filter_map(forgotten).flatten().copied().collect();
@@ -136,7 +136,7 @@ fn taken_back(events: &[Event]) -> BTreeSet<EventId> {
     gone
 }
 
-/// Returns what was read in messages that are neither gone nor read again, without what was decided about it.
+/// Returns learnings from messages that are neither removed nor read again, without the decisions about them.
 fn spared(
     stored: &Rows,
     gone: &BTreeSet<EventId>,

@@ -1,4 +1,4 @@
-//! What a message is about: messages of one key meet, and contradict each other when they say different things.
+//! Topic keys: messages about the same thing get the same key, and contradict each other if they state different values.
 
 use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
 use mnemal_extract::{Aspect, Ending, Feedback, FeedbackAct, Form, FormPart, Note, NoteKind, OwnWords};
@@ -6,21 +6,21 @@ use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use super::{is_lasting, sentence, stance};
 
-/// What feedback is about that names nothing.
+/// Target of feedback without a named one.
 pub(super) const WHOLE_ANSWER: &str = "answer";
-/// What the keys of learnings begin with.
+/// Key prefix of learnings.
 pub(crate) const LEARNED: &str = "learned/";
-/// What comes next in the keys of what is about the user's own life.
+/// Next key segment for the user's own life.
 const OWN: &str = "own/";
-/// What the keys of tastes begin with.
+/// Key prefix of tastes.
 pub(crate) const TASTE: &str = "learned/own/taste";
-/// What tells the shape of an answer from what else its format has: it has one of them.
+/// Key segment of an answer's shape, of which there is one, as opposed to other format wishes.
 const SHAPE: &str = "shape";
-/// Sides of which an answer has one at a time, so that another value is a contradiction. Source: own choice; on the other sides
-/// several rules can hold together.
+/// Aspects with one value at a time, so that another value is a contradiction. Source: own choice; the other aspects can
+/// have several rules.
 pub(super) const SINGLE: [Aspect; 5] =
     [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
-/// Words that make a rule hold for a case only, in the languages with a pack for feedback. Source: own choice.
+/// Words that limit a rule to a case, in the languages with a feedback pack. Source: own choice.
 const CASES: [&str; 24] = [
     "when",
     "whenever",
@@ -47,15 +47,15 @@ const CASES: [&str; 24] = [
     "只有",
     "如果",
 ];
-/// Words of wanting less, and of wanting more. Source: own choice; "too" before one turns it around.
+/// Words for less, and for more. Source: own choice; "too" before one inverts it.
 const LESS: [&str; 11] = [
     "short", "shorter", "brief", "briefer", "concise", "less", "fewer", "terse", "tighter", "kürzer", "knapp",
 ];
 const MORE: [&str; 9] =
     ["long", "longer", "more", "detailed", "thorough", "elaborate", "verbose", "wordy", "länger"];
-/// Words of using, which do not tell one tool from another. Source: own choice.
+/// Words of use, which do not distinguish tools. Source: own choice.
 const USING: [&str; 4] = ["use", "using", "used", "keep"];
-/// Words of feeling, which say how and not what. Source: own choice, from the cues of the pack of notes.
+/// Words of sentiment, which carry no topic. Source: own choice, from the cues of the notes pack.
 const FEELING: [&str; 34] = [
     "love",
     "like",
@@ -95,23 +95,23 @@ const FEELING: [&str; 34] = [
 /// Most topic words. Source: as for notes.
 const MOST: usize = 8;
 
-/// What a message is about.
+/// The topic of a message.
 #[derive(Debug)]
 pub(super) struct About {
-    /// The path of the key behind its beginning.
+    /// The key path after the prefix.
     path: String,
-    /// What tells it from others of the same path; empty where the path says all.
+    /// Words that distinguish it from others with the same path; empty if the path is enough.
     apart: Vec<String>,
-    /// Which side of the work, or of the user's life.
+    /// The aspect of the work, or of the user's life.
     pub(super) side: String,
-    /// Words with content.
+    /// Content words.
     pub(super) words: Vec<String>,
     pub(super) stance: Stance,
 }
 
 impl About {
-    /// Returns what feedback is about, with the sentence that says it; `None` when it says nothing that lasts. What is said of an
-    /// anti-pattern meets by what it says not to do.
+    /// Returns the topic of feedback, with its sentence; `None` if it states nothing lasting. An anti-pattern's topic is
+    /// the forbidden action.
     pub(super) fn of_feedback(
         words: &OwnWords<'_>,
         said: &Feedback,
@@ -136,7 +136,7 @@ impl About {
             value.apart()
         };
         let aspect = said.aspect.as_str();
-        // Pictures are of an answer, whether they are named or not.
+        // Emoji always concern the answer, named or not.
         let target = if said.aspect == Aspect::Emoji { WHOLE_ANSWER } else { said.target.as_str() };
         let path = format!("{}/{aspect}", segment(target));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
@@ -149,7 +149,7 @@ impl About {
         Some((Self { path, apart, side, words: said_of_it.topics(), stance }, span))
     }
 
-    /// Returns what a note about the user's own life is about; tastes and aversions of the same things meet.
+    /// Returns the topic of a note about the user's own life; tastes and aversions for the same thing get the same key.
     pub(super) fn of_note(kept: &NewEvent, note: &Note) -> Self {
         let text = note.span.of(&kept.content).unwrap_or_default();
         let domain = match note.kind {
@@ -163,7 +163,7 @@ impl About {
         Self { path, apart: words.apart(), side, words: words.topics(), stance }
     }
 
-    /// Returns what a part of a wish about the form of an answer is about.
+    /// Returns the topic of one part of a wish about the form of an answer.
     pub(super) fn of_part(text: &str, part: &FormPart, target: &str) -> Self {
         let words = Words::of(text, &USING);
         let aspect = match part.form {
@@ -185,19 +185,19 @@ impl About {
         Self { path, apart, side, words, stance: direction.unwrap_or(said) }
     }
 
-    /// Returns what ends, by its words.
+    /// Returns the topic of an ending, by its words.
     pub(super) fn of_ending(ending: &Ending, words: Vec<String>) -> Self {
         let side = ending.scope.as_str().to_owned();
         Self { path: side.clone(), apart: Vec::new(), side, words, stance: Stance::End }
     }
 
-    /// Returns what a key of what is learnt about the work is about.
+    /// Returns the target in a key of a learning about work.
     pub(super) fn target_of(key: &NoteKey) -> Option<String> {
         let rest = key.as_str().strip_prefix(LEARNED)?;
         rest.split('/').next().map(str::to_owned)
     }
 
-    /// Returns the key. It holds no words of the message: those that tell it apart are hashed, with the person.
+    /// Returns the key. It holds no words of the message: the distinguishing ones are hashed, with the person.
     pub(super) fn key(&self, kept: &NewEvent) -> Result<NoteKey> {
         let person = [
             kept.user.as_ref().map(|user| format!("user {}", user.as_str())),
@@ -213,7 +213,7 @@ impl About {
     }
 }
 
-/// Returns what a sentence names the favorite of: there is one at a time, whichever it is.
+/// Returns the subject of a favorite statement: there is one favorite at a time.
 fn favored(text: &str) -> Option<&str> {
     let folded = fold(text);
     let names = ["favourite", "favorite", "preferred"].iter().any(|word| folded.contains(word));
@@ -221,12 +221,12 @@ fn favored(text: &str) -> Option<&str> {
     text.get(..end.filter(|_| names)?).filter(|named| named.split_whitespace().count() > 2)
 }
 
-/// Whether a key is about the user's own life, and not about the work.
+/// Whether a key is about the user's own life, and not about work.
 pub(crate) fn is_own(key: &NoteKey) -> bool {
     key.as_str().strip_prefix(LEARNED).is_some_and(|rest| rest.starts_with(OWN))
 }
 
-/// Whether less (to be left) or more (to be done) of it is wanted.
+/// Whether less (to avoid) or more (to do) of it is wanted.
 fn direction(text: &str) -> Option<Stance> {
     let folded = fold(text);
     let words: Vec<&str> = folded.split(|letter: char| !letter.is_alphanumeric()).collect();
@@ -241,17 +241,17 @@ fn direction(text: &str) -> Option<Stance> {
     })
 }
 
-/// The words of a text that carry what it is about, folded, each once, in their order.
+/// The topical words of a text, folded, each once, in order.
 #[derive(Debug, Default)]
 struct Words {
     plain: Vec<String>,
-    /// Numbers and names, which tell two things apart however short or common they are: "number 1", "vitamin C", "Will".
+    /// Numbers and names, which distinguish two things however short or common they are: "number 1", "vitamin C", "Will".
     exact: Vec<String>,
 }
 
 impl Words {
-    /// Reads a text, without stop words and those that are to be dropped. A denial is no word of its own: it says the opposite
-    /// of the same thing, so that what it contradicts is met.
+    /// Reads a text, without stop words and the words to drop. A negation is no topic word: it states the opposite about
+    /// the same thing, and must get the same key as the statement that it contradicts.
     fn of(text: &str, dropped: &[&str]) -> Self {
         let language = Language::guess(text);
         let mut words = Self::default();
@@ -271,7 +271,7 @@ impl Words {
         self.plain.is_empty() && self.exact.is_empty()
     }
 
-    /// Returns what tells it from other things: stems, numbers and names, in order.
+    /// Returns the distinguishing words: stems, numbers and names, in order.
     fn apart(&self) -> Vec<String> {
         let joined = self.plain.join(" ");
         let mut stems = Analyzer::new(Language::guess(&joined)).query_terms(&joined);
@@ -281,7 +281,7 @@ impl Words {
         stems
     }
 
-    /// Returns the words by which it is found, numbers and names last.
+    /// Returns the search words, numbers and names last.
     fn topics(self) -> Vec<String> {
         let mut words = self.plain;
         words.extend(self.exact);
@@ -290,7 +290,7 @@ impl Words {
     }
 }
 
-/// Returns the runs of letters and digits, without words that deny ("don't").
+/// Returns the runs of letters and digits, without negations ("don't").
 fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     let is_apostrophe = |letter: char| matches!(letter, '\'' | '’');
     let words = text.split(move |letter: char| !letter.is_alphanumeric() && !is_apostrophe(letter));
@@ -298,8 +298,8 @@ fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     plain.flat_map(move |word| word.split(is_apostrophe)).filter(|word| !word.is_empty())
 }
 
-/// Whether a word within a sentence is written as a name: a capital and small letters, or one capital that is not "I". In German
-/// every noun and the polite "Sie" are.
+/// Whether a word within a sentence is written as a name: a capital followed by lowercase, or one capital other than "I".
+/// In German this applies to every noun and the polite "Sie".
 fn is_name(language: Language, raw: &str) -> bool {
     let is_capital = raw.starts_with(char::is_uppercase) && language != Language::German;
     is_capital && if raw.chars().count() == 1 { raw != "I" } else { raw.contains(char::is_lowercase) }

@@ -1,4 +1,4 @@
-//! Feedback of the last messages: whether a complaint comes again is asked of each message for all before it.
+//! Feedback cache of recent messages: each new message is compared with all before it for repeated complaints.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use mnemal_extract::Feedback;
 
 use super::{BEFORE, text};
 
-/// A message with what it answers.
+/// A message with the one it answers.
 type Exchange = (EventId, Option<EventId>);
 
-/// The feedback of the last [`BEFORE`] messages that were read, each by itself.
+/// The feedback of the last [`BEFORE`] messages, each by itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FeedbackCache(VecDeque<(Exchange, Vec<Feedback>)>);
 
 impl FeedbackCache {
-    /// Returns the feedback of a message that answers another; it is read where it is not held.
+    /// Returns the feedback of a message that answers another; extracted if it is not cached.
     pub(super) fn of(
         &mut self,
         event: &Event,

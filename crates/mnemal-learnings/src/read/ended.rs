@@ -1,4 +1,4 @@
-//! Rows for what a message ends, and what its sentences leave of a preference.
+//! Ending rows of a message, and preferences left over in its sentences.
 
 use mnemal_core::{
     Category, Event, EventId, Learning, NewEvent, NoteKey, Producer, Result, Span, Stance, Tag, derived_id,
@@ -8,8 +8,8 @@ use mnemal_extract::{Ending, EndingScope, NoteKind};
 use super::{about, is_read, meets, row};
 use crate::ending::{AMONG, ENDED};
 
-/// Returns the row of what a message ends; `scene` is what the session said before it. What takes back the wish before is bound to
-/// the message in which that was.
+/// Returns the row of an ending; `scene` is the preceding session. An ending of the previous wish refers to the message of
+/// that wish.
 pub(super) fn of_ending(
     event: &Event,
     kept: &NewEvent,
@@ -35,8 +35,8 @@ pub(super) fn of_ending(
     Ok(Some(row))
 }
 
-/// Whether what an ending ends may stand among learnings: wishes, tastes, and what is said among other words of habits and of what
-/// one does not bear. Homes, jobs and their like are facts alone.
+/// Whether an ending can concern learnings: wishes, tastes, and habits or intolerances named among other words. Homes, jobs
+/// and similar are facts only.
 pub(super) fn reaches_learnings(ending: &Ending) -> bool {
     let is_of_habits = matches!(ending.scope, EndingScope::Habit | EndingScope::Illness);
     !ending.scope.is_of_facts() || ending.is_among && is_of_habits
@@ -54,7 +54,7 @@ fn key(kept: &NewEvent, ending: &Ending, words: &[String]) -> Result<NoteKey> {
     NoteKey::new(format!("{ENDED}{:016x}", derived_id("ended", &producer, &[] as &[EventId], 0) >> 64))
 }
 
-/// Whether a sentence ends what a note of its kind would say, and says nothing of it from now on.
+/// Whether a sentence ends a note's subject, and states nothing for the future.
 pub(super) fn leaves_no_note(endings: &[Ending], span: Span, kind: NoteKind) -> bool {
     endings.iter().any(|ending| {
         let is_of_kind = match kind {
@@ -66,7 +66,7 @@ pub(super) fn leaves_no_note(endings: &[Ending], span: Span, kind: NoteKind) -> 
     })
 }
 
-/// Whether feedback stands in the words of an ending that say nothing of what is to be done from now on.
+/// Whether feedback is within the words of an ending that state nothing for the future.
 pub(super) fn leaves_no_wish(endings: &[Ending], span: Span) -> bool {
     endings
         .iter()

@@ -1,20 +1,20 @@
-//! How long a wish holds: a row of one conversation, or with an end, stands beside what lasts and in no place of it.
+//! Validity of a wish: a session-only or time-limited row is kept next to the lasting one, without replacing it.
 
 use mnemal_core::{Basis, Learning, NewEvent, NoteKey, Producer, Result, Span, Tag, derived_id};
 use mnemal_extract::{Anchor, Duration, OwnWords, duration};
 use mnemal_text::sentences;
 
-/// The tag of what holds in the conversation in which it was said, and in no other.
+/// Tag of a learning limited to the session in which it was said.
 pub const THIS_CONVERSATION: &str = "this-conversation";
-/// Words of a sentence that may say of the one before it how long that holds. Source: own choice; a longer one says something else.
+/// Most words of a following sentence that limits the previous one. Source: own choice; a longer one states something else.
 const SHORT: usize = 8;
 
-/// Whether a row holds in one conversation only.
+/// Whether a row is limited to one session.
 pub(crate) fn is_of_conversation(row: &Learning) -> bool {
     row.tags.iter().any(|tag| tag.as_str() == THIS_CONVERSATION)
 }
 
-/// Sets how long a row holds by the words of its sentence, or of the short one behind it; `None` for what is asked of one answer.
+/// Sets the validity of a row by its sentence, or by the short one after it; `None` for a wish about a single answer.
 pub(super) fn held(row: Learning, kept: &NewEvent, words: &OwnWords<'_>) -> Result<Option<Learning>> {
     if row.basis != Basis::Told {
         return Ok(Some(row));
@@ -48,14 +48,14 @@ fn said(kept: &NewEvent, text: &str, span: Span) -> Duration {
             let next = rest.next().map(|next| next.of(text));
             let next = next.filter(|next| next.split_whitespace().count() <= SHORT);
             let next = next.map_or(Duration::Unsaid, |next| duration(next, &anchor));
-            // Only "for this mail", said of the sentence before it: another day may have its own wish.
+            // Only "for this mail", said of the previous sentence: another day may have its own wish.
             if matches!(next, Duration::Answer | Duration::Session) { next } else { Duration::Unsaid }
         }
         said => said,
     }
 }
 
-/// Gives a row a place of its own beside what lasts.
+/// Gives a row its own key next to the lasting one.
 fn apart(row: Learning, place: &str) -> Result<Learning> {
     let key = row.key.as_ref().map(|key| NoteKey::new(format!("{}/{place}", key.as_str()))).transpose()?;
     Ok(Learning { key, ..row })

@@ -1,4 +1,4 @@
-//! A wish of several parts: a row for each, so that a change replaces its part alone.
+//! Split of a wish into parts: one row each, so that a change replaces only its part.
 
 use mnemal_core::{Basis, Event, Learning, LearningKind, NewEvent, Result, Span};
 use mnemal_extract::{
@@ -9,7 +9,7 @@ use mnemal_text::sentences;
 use super::about::About;
 use super::{meets, row, span_of};
 
-/// Returns the rows of a message by the parts of their sentences, with those of sentences that wish for nothing but forms of an
+/// Returns the rows of a message by the parts of their sentences, plus rows for sentences that only wish for forms of an
 /// answer.
 pub(super) fn by_part(
     event: &Event,
@@ -48,13 +48,13 @@ pub(super) fn by_part(
     Ok(found)
 }
 
-/// Whether a row is a wish about the work that was told outright.
+/// Whether a row is an explicit wish about work.
 fn is_wish(row: &Learning) -> bool {
     let is_own = row.key.as_ref().is_some_and(super::is_own);
     row.basis == Basis::Told && row.kind == LearningKind::Preference && !is_own
 }
 
-/// Returns which forms a sentence names outside the words that end something.
+/// Returns the forms that a sentence names outside the words of an ending.
 fn wish_beside(text: &str, span: Span, endings: &[Ending]) -> FormWish {
     let is_over = |ending: &&Ending| !ending.has_rest && meets(ending.cue, span);
     let from = endings.iter().find(is_over).map_or(0, |ending| ending.cue.end.saturating_sub(span.start));
@@ -65,13 +65,13 @@ fn is_beside(endings: &[Ending], span: Span) -> bool {
     endings.iter().any(|ending| !ending.has_rest && meets(ending.cue, span))
 }
 
-/// Whether the one form that a sentence names is a shape that an answer shall have, in a clause of nothing else: it has one of
-/// them, whatever the sentence says beside it.
+/// Whether the only form in a sentence is a wished shape of an answer, in a clause of its own: there is one shape at a
+/// time, whatever else the sentence says.
 fn is_shape(wish: &FormWish) -> bool {
     matches!(wish.parts.as_slice(), [FormPart { form: Form::Shape, denies: false, is_pure: true, .. }])
 }
 
-/// Returns the row of a part; the only one of a sentence has the whole of it.
+/// Returns the row of a part; a single part gets the whole sentence.
 fn of_part(
     event: &Event,
     (kept, words): (&NewEvent, &OwnWords<'_>),

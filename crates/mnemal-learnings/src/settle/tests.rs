@@ -1,4 +1,4 @@
-//! Which evidence is enough, row by row.
+//! Evidence thresholds, row by row.
 
 use mnemal_core::{
     Category, EventId, Importance, LearningId, LearningKind, Leave, Level, Producer, RuleId, SessionId,
@@ -12,7 +12,7 @@ const VERY: f32 = 3.0;
 const MILD: f32 = 1.5;
 const CASUAL: f32 = 1.0;
 
-/// A message: what it weighs ([`TOLD`] for one that is told), its session, and whether it wants the matter left.
+/// A message: its weight ([`TOLD`] for an explicit one), its session, and its stance.
 type Said = (f32, &'static str, Stance);
 
 fn row(number: u32, (weight, session, stance): Said) -> Learning {
@@ -82,10 +82,10 @@ fn one_very_irritated_two_mild_or_three_casual_messages_are_enough() {
         (vec![(CASUAL, "a", DO), (CASUAL, "b", DO)], false),
         (vec![(CASUAL, "a", DO), (CASUAL, "b", DO), (CASUAL, "b", DO)], true),
         (vec![(MILD, "a", NOT), (CASUAL, "b", NOT)], false),
-        // Of one conversation only: they are one occasion.
+        // From one session only: they count as one occasion.
         (vec![(MILD, "a", NOT), (MILD, "a", NOT), (MILD, "a", NOT)], false),
         (vec![(CASUAL, "a", DO), (CASUAL, "a", DO), (CASUAL, "a", DO)], false),
-        // What is wanted and what is not wanted do not add up.
+        // Opposite stances do not add up.
         (vec![(MILD, "a", DO), (MILD, "b", NOT)], false),
         (vec![(TOLD, "a", DO)], true),
     ] {

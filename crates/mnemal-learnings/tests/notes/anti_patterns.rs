@@ -1,4 +1,4 @@
-//! Anti-patterns: read from corrections, part by part, and held only with an alternative.
+//! Anti-patterns: extracted from corrections part by part, and active only with an alternative.
 
 use mnemal_core::{
     AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, Stance,
@@ -11,7 +11,7 @@ use crate::log::{Space, remember};
 
 const USED: &str = "Done, I have installed it with npm and pushed to main.";
 
-/// Returns what one message that answers work teaches, without what it ends.
+/// Returns the learnings of one message that answers work, without endings.
 fn taught(session: &str, message: &str) -> Vec<Learning> {
     let mut rows = life(&[(session, AGENT, USED), (session, USER, message)]).learnt();
     rows.retain(|row| row.signal.as_ref().is_none_or(|signal| signal.stance != Stance::End));

@@ -1,4 +1,4 @@
-//! What the user said of how he wants things, chosen for a request.
+//! Preference selection for a request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use mnemal_learnings::PreferenceSource;
 
 use crate::log::{Space, now, remember};
 
-/// Knows stairs and climbing from tea and drinking, and counts the texts that it was asked about.
+/// A small embedder that distinguishes stairs and climbing from tea and drinking, and counts the texts it gets.
 #[derive(Debug)]
 struct Small {
     model: ModelId,
@@ -92,7 +92,7 @@ fn offered(source: &PreferenceSource, query: &str) -> Degraded<Vec<Fragment>> {
     now(source.fragments(&asking(Some(query)))).unwrap()
 }
 
-/// Notes without a kind, by whoever they come from.
+/// Notes without a kind, from any origin.
 fn noted(notes: &[(&str, Origin)]) -> Space {
     let mut space = Space::new();
     for (text, origin) in notes {

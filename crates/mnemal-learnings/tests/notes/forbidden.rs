@@ -1,13 +1,13 @@
-//! What not to do and what to do in its place, in the other languages of the packs.
+//! Prohibitions with alternatives, in the other languages of the packs.
 
 use mnemal_core::{AntiPattern, LearningKind};
 
 use crate::learned::{AGENT, USER, life};
 
-/// A message, what it forbids, why, and what is to be done instead.
+/// A message, the forbidden action, the reason, and the alternative.
 type Wording = (&'static str, &'static str, Option<&'static str>, &'static str);
 
-/// Fails with every wording that is read otherwise.
+/// Fails with every wording that is read differently.
 fn read(answer: &str, wordings: &[Wording]) {
     let mut wrong = Vec::new();
     for (message, avoid, reason, instead) in wordings {
@@ -27,7 +27,7 @@ fn read(answer: &str, wordings: &[Wording]) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Fails with every sentence that forbids nobody anything and is read as if it did.
+/// Fails with every sentence that is misread as a prohibition.
 fn spare(answer: &str, messages: &[&str]) {
     for message in messages {
         let rows = life(&[("a", AGENT, answer), ("a", USER, message)]).learnt();

@@ -1,4 +1,4 @@
-//! What is learnt from a user's words, as lives go: told once, corrected twice, praised, joked, contradicted, forgotten.
+//! Learnings from user messages: explicit, corrected twice, praised, joking, contradicted, forgotten.
 
 use mnemal_core::{
     Basis, Decision, EventId, EventKind, Learning, LearningKind, LearningStatus, Leave, Level, Origin,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::log::{Space, at, key, now, remember};
 
-/// One turn: the conversation, who speaks, and what.
+/// One turn: the session, the speaker, and the text.
 pub(crate) type Turn<'a> = (&'a str, Origin, &'a str);
 
 pub(crate) const USER: Origin = Origin::UserDirect;
@@ -29,7 +29,7 @@ impl Space {
         self.append(EventKind::Decision(decision), "", USER)
     }
 
-    /// What was learnt and holds, in the order in which it was said.
+    /// The active learnings, in the order in which they were said.
     pub(crate) fn holds(&self) -> Vec<Learning> {
         let mut rows = self.learnt();
         rows.retain(|row| row.status == LearningStatus::Active);
@@ -122,7 +122,7 @@ fn mild_corrections_are_learnt_from_when_two_conversations_hold_them() {
     assert_eq!(holds[0].signal.as_ref().unwrap().supports, 2);
     assert_eq!(holds[0].category.as_str(), "user-preferences/inferred");
     assert!(holds[0].tags.iter().any(|tag| tag.as_str() == "inferred"));
-    // Twice in one conversation is one occasion.
+    // Twice in one session is one occasion.
     let same = again.map(|(_, origin, text)| ("a", origin, text));
     let space = life(&[once, same].concat());
     assert!(
@@ -334,7 +334,7 @@ fn a_tool_that_fails_is_known_for_it_apart_from_what_the_user_wants() {
     assert_eq!(space.learnt()[0].tally, Some(mnemal_core::Tally { uses: 5, errors: 2 }));
 }
 
-/// Something inferred long ago, to be weighed.
+/// An old inferred learning, to be weighed.
 fn inferred() -> Learning {
     let row =
         life(&[("a", AGENT, "Here is the report, in nine pages."), ("a", USER, "That's too long.")]).learnt();
@@ -445,7 +445,7 @@ fn what_others_want_done_in_delicate_matters_asks_first_and_nothing_clears_it() 
         space.rows()[0].leave
     };
     assert_eq!([preference(USER), preference(AGENT)], [Leave::Asked; 2]);
-    // What the agent concludes from it, and what it says in its place, needs the same leave.
+    // The agent's conclusion from it, and its replacement, need the same consent.
     let mut space = Space::new();
     space.remember("k", order, AGENT);
     space.remember("k", "From now on, always send the invoices at noon.", AGENT);
@@ -466,14 +466,14 @@ const WORDS: [Turn<'static>; 10] = [
     ("c", AGENT, "Shall I go on?"),
 ];
 
-/// What happens in a log: something is said some days ago, forgotten (erased at once or at the end), decided or taken back.
+/// An action in a log: a statement some days ago, a forget (erased immediately or at the end), a decision or an undo.
 #[derive(Clone, Debug)]
 enum Act {
     Say(usize, u32),
     Forget(u8, bool),
     Judge(u8, u8),
     Undo(u8),
-    /// What a tool answered, and whether the agent had called it.
+    /// A tool result, and whether the agent had called the tool.
     Tool(bool, bool),
     Step(u8),
 }

@@ -1,4 +1,4 @@
-//! What was said holds until it ends: denials, things that are over, wishes that change part by part, and wishes with an end.
+//! Validity of learnings until they end: denials, endings, partial changes, and time limits.
 
 use mnemal_core::{
     Basis, ContextRequest, ContextSource as _, EventId, EventKind, LearningStatus, SessionId, Within,
@@ -9,7 +9,7 @@ use crate::learned::{Turn, USER, life};
 use crate::log::{Space, at, now};
 use crate::offering::request;
 
-/// What holds after each of two conversations.
+/// The active rows after each of two sessions.
 fn pair<'a>(first: &'a str, second: &'a str) -> Space {
     life(&[("january", USER, first), ("february", USER, second)])
 }
@@ -174,7 +174,7 @@ fn what_is_imported_later_ends_by_what_was_said_after_it() {
     assert_eq!(space.texts(), ["I'm a vegetarian."]);
 }
 
-/// The texts that hold, in the order of the alphabet.
+/// The active texts, in alphabetical order.
 fn sorted(space: &Space) -> Vec<String> {
     let mut texts = space.texts();
     texts.sort();

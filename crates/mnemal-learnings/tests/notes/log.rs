@@ -1,4 +1,4 @@
-//! A space with a log, notes and a projector, driven without a runtime.
+//! Test space with a log, notes and a projector, driven without a runtime.
 
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use mnemal_core::{
 use mnemal_learnings::{LearningProjector, Notes};
 use mnemal_store::MemoryStore;
 
-/// Runs what never waits.
+/// Runs a future that never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("the memory store never waits")
 }
@@ -110,7 +110,7 @@ impl Space {
         now(self.store.all(&LearningFilter::all())).unwrap()
     }
 
-    /// Texts that hold at the end of time.
+    /// Texts active at the end of time.
     pub(crate) fn active(&self) -> Vec<String> {
         let notes = now(self.notes.list(&LearningFilter::all(), AsOf::at(Timestamp::MAX))).unwrap();
         notes.into_iter().map(|note| note.content).collect()
@@ -138,7 +138,7 @@ pub(crate) fn key(text: &str) -> NoteKey {
     NoteKey::new(text).unwrap()
 }
 
-/// So many seconds after 2026-01-01.
+/// This many seconds after 2026-01-01.
 pub(crate) fn at(second: u32) -> Timestamp {
     Timestamp::EPOCH.plus_micros(1_767_225_600_000_000 + i64::from(second) * 1_000_000)
 }

@@ -1,4 +1,4 @@
-//! What the notes promise, on the in-memory reference store.
+//! Guarantees of notes, on the in-memory reference store.
 
 #[cfg(test)]
 mod anti_patterns;

@@ -1,4 +1,4 @@
-//! Notes that stand in a context without being asked for.
+//! Context fragments of notes without a question.
 
 use mnemal_core::{
     AsOf, Because, Category, ContextRequest, ContextSource as _, Decision, Deed, EventKind, Fragment,
@@ -43,7 +43,7 @@ fn offered(space: &Space, sections: Within<Vec<Section>>, moment: Timestamp) -> 
     now(NotesSource::new(space.store.clone()).fragments(&request(sections, moment))).unwrap().value
 }
 
-/// What is offered to a question.
+/// The fragments offered for a question.
 fn to_a_question(space: &Space, tool: Option<&str>) -> Vec<Fragment> {
     let query = Some("What now?".to_owned());
     let tool = tool.map(|name| mnemal_core::ToolName::new(name).unwrap());
@@ -171,7 +171,7 @@ fn as_many_preferences_are_offered_as_can_stand_and_all_where_those_that_were_sh
         let preferences = offered.iter().filter(|one| one.section == Section::Preferences).count();
         (preferences, offered.len() - preferences)
     };
-    // A line has 32 tokens at least; of 4,000 tokens 1,000 are those of its part, of fewer all may be, of more a quarter.
+    // A line has at least 32 tokens; of 4,000 tokens 1,000 are available to it, of fewer all, of more a quarter.
     for (budget, most) in [(20, 1), (320, 10), (1_000, 31), (4_000, 31), (8_000, 62), (160_000, 130)] {
         assert_eq!(offered(budget, Injected::Repeat), (most, 1), "{budget}");
     }
@@ -236,7 +236,7 @@ fn how_the_agents_own_calls_fared_is_offered_and_no_word_of_their_results() {
             space.append(failure("deploy"), told, Origin::ToolExternal);
         }
     }
-    // What nobody called, what another called, and what answers no call any more.
+    // A result without a call, with another's call, and with a call that has a result already.
     for _ in 0..3 {
         space.append(failure("search"), told, Origin::ToolExternal);
         space.append(call("mail"), "{}", Origin::Import);
@@ -262,7 +262,7 @@ fn how_the_agents_own_calls_fared_is_offered_and_no_word_of_their_results() {
 #[test]
 fn warnings_of_tools_are_few_where_a_conversation_begins_and_the_tool_in_use_comes_first() {
     let mut space = Space::new();
-    // One more use each: the last one has failed most often and is known best.
+    // One more use each: the last one has failed most often, with the highest confidence.
     for (number, uses) in (3..11).enumerate() {
         let tool = mnemal_core::ToolName::new(format!("tool{number}")).unwrap();
         for _ in 0..uses {
@@ -344,7 +344,7 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     );
     assert!(near.iter().any(|(.., because)| *because == Because::Query));
     assert_eq!(texts(&near, Section::Insights), newest);
-    // Of two that are equally near the one that matters more stands first.
+    // Of two equally near notes the more important one is first.
     let equal = asked(Some("deploys"), &both, 5);
     assert_eq!(
         texts(&equal, Section::Knowledge),
@@ -353,7 +353,7 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     assert_eq!(texts(&asked(None, &both, 2), Section::Knowledge), [noted[0], noted[2]]);
     assert!(texts(&asked(None, &[Section::Insights], 5), Section::Knowledge).is_empty());
     assert!(texts(&asked(None, &[Section::Knowledge], 5), Section::Insights).is_empty());
-    // Knowledge alone is a knowledge base too; what has a key is named by it, and what conversations became is none.
+    // Knowledge alone is a knowledge base query too; keys are shown, and compressed conversations are not.
     space.remember("watcher", "Deploys are watched by Bo.", Origin::UserDirect);
     store(
         &mut space,
@@ -365,7 +365,7 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     assert!(alone.contains(&"watcher: Deploys are watched by Bo.".to_owned()), "{alone:?}");
 }
 
-/// Says something by a name, in a conversation.
+/// Says something under a name, in a session.
 fn say(space: &mut Space, (name, session): (Option<&str>, &str), text: &str) {
     space.append_with(EventKind::UserMessage, text, Origin::UserDirect, |entry| {
         entry.event.speaker = name.map(|name| mnemal_core::Speaker::new(name).unwrap());
@@ -373,7 +373,7 @@ fn say(space: &mut Space, (name, session): (Option<&str>, &str), text: &str) {
     });
 }
 
-/// The wishes that stand as orders in a conversation.
+/// The wishes that count as instructions in a session.
 fn orders(space: &Space, owner: &[&str], session: &str) -> Vec<String> {
     let owner = Owner::new(owner).with_events(space.store.clone());
     let asked = ContextRequest {

@@ -1,4 +1,4 @@
-//! What the engine does to notes, and how it is taken back.
+//! Engine operations on notes, and their undo.
 
 use mnemal_core::{
     Category, Decision, Deed, EventId, EventKind, Filed, Importance, Learning, LearningKind, LearningStatus,

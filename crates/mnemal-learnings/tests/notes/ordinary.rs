@@ -1,23 +1,23 @@
-//! Ordinary chat, in which nobody says how things shall be done.
+//! Ordinary chat without preferences about work.
 
 use mnemal_core::{EventKind, Learning, LearningStatus, Origin, SessionId};
 
 use crate::log::Space;
 
-/// What one says and what the other answers, with names to fill in; many answers hold words of correcting or wishing.
+/// Exchanges of two people, with placeholders for names; many replies contain words of correcting or wishing.
 const CHAT: &str = include_str!("ordinary.txt");
-/// What is filled in, so that the same words come again and again on other days.
+/// Values of the placeholders, so that the same words recur on different days.
 const NAMES: [(&str, [&str; 7]); 4] = [
     ("{friend}", ["Anna", "Bela", "Carla", "Dmitri", "Emil", "Fatima", "Goran"]),
     ("{place}", ["Lisbon", "Oslo", "the lake", "Graz", "the old town", "Cork", "Izmir"]),
     ("{thing}", ["ladder", "tent", "umbrella", "drill", "suitcase", "lamp", "kettle"]),
     ("{day}", ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
 ];
-/// Times that each exchange comes.
+/// Repetitions of each exchange.
 const TIMES: usize = 20;
-/// Exchanges of a conversation.
+/// Exchanges per session.
 const OF_A_SESSION: usize = 17;
-/// Source: DF-102.
+/// Source: DF-102, false positives in ordinary chat.
 const TURNS_OF_ONE: usize = 2_000;
 
 fn filled(text: &str, seed: usize) -> String {
@@ -27,7 +27,7 @@ fn filled(text: &str, seed: usize) -> String {
     NAMES.iter().enumerate().fold(text.to_owned(), fill)
 }
 
-/// Whether a row says how work shall be done, and not what somebody likes.
+/// Whether a row is a rule for work, and not a taste.
 fn is_of_work(row: &Learning) -> bool {
     let key = row.key.as_ref().map_or("", |key| key.as_str());
     row.status == LearningStatus::Active && key.starts_with("learned/") && !key.starts_with("learned/own/")

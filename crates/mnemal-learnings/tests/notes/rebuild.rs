@@ -1,18 +1,18 @@
-//! The rows are the fold of the log with its tombstones, however the steps fall.
+//! Rebuild: the rows are the fold of the log with its tombstones, for any size of steps.
 
 use mnemal_core::{EventId, EventStore as _, Origin, Projector as _, RecordRef};
 use proptest::prelude::*;
 
 use crate::log::{Space, now};
 
-/// What happens in a log.
+/// An action in a log.
 #[derive(Clone, Debug)]
 enum Act {
     Remember(u8, u8, u8),
     Archive(u8, u8),
-    /// What is observed of the task of one of the keys: the text with which it is created, or nothing when it is over.
+    /// An observation of the task of one key: the text that creates it, or none when it is finished.
     Observe(Option<u8>, u8),
-    /// Forgets one of the events so far; erased at once, or only at the end.
+    /// Forgets one of the events so far; erased immediately, or only at the end.
     Forget(u8, bool),
     Step(u8),
 }
@@ -103,7 +103,7 @@ fn forgetting_the_newest_version_lets_the_older_one_hold_again() {
     let newest = space.remember("day", "Friday", Origin::UserDirect);
     space.catch_up(10);
     space.forget(&[newest]);
-    // The decision counts even before the bytes are gone.
+    // The decision has an effect even before the bytes are erased.
     space.catch_up(10);
     assert_eq!(space.active(), ["Tuesday"]);
     space.erase(&[newest]);

@@ -1,4 +1,4 @@
-//! Tasks and the state of the agent: notes of two categories, and what the host observed.
+//! Tasks and the agent's state: notes of two categories, and the host's observations.
 
 use mnemal_core::{
     AsOf, Category, ContextRequest, ContextSource as _, Decision, Deed, EventId, EventKind, Fragment, Level,
@@ -10,7 +10,7 @@ use crate::log::{Space, at, now, remember};
 use crate::offering::request;
 
 impl Space {
-    /// Appends what the host observed of a task.
+    /// Appends a task observation of the host.
     pub(crate) fn observe(&mut self, (id, kind): (&str, &str), text: &str, origin: Origin) -> EventId {
         self.append_with(EventKind::Observation, text, origin, |entry| {
             entry.event.metadata.extend(

@@ -1,4 +1,4 @@
-//! Versions of a key, and who may make one.
+//! Versions of a key, and the authority to create one.
 
 use mnemal_core::{AsOf, Decision, EventKind, LearningKind, Level, Origin, RuleId, Span, Trust};
 
@@ -25,7 +25,7 @@ fn a_second_note_of_a_key_supersedes_the_first_and_both_stay_in_the_history() {
 /// The second at which an import is recorded.
 const IMPORT: u32 = 3_000;
 
-/// Appends a version of `door` that was said at a second of another log and comes by an import.
+/// Appends an imported version of `door` that was said at a second of another log.
 fn import(space: &mut Space, content: &str, second: u32) {
     say(space, content, second, IMPORT);
 }
@@ -100,7 +100,7 @@ fn a_note_that_holds_again_did_not_hold_while_it_was_put_away() {
     let row = space.rows().pop().unwrap();
     assert_eq!((row.held_since(at(3)), row.held_since(at(9))), (at(3), at(5)));
     assert_eq!((row.ended_at(at(4)), row.ended_at(at(9))), (Some(at(4)), None));
-    // A fold that begins anew says the same.
+    // A refold from the start gives the same.
     space.append(
         EventKind::Decision(Decision::Undo { decision: mnemal_core::EventId(99) }),
         "",

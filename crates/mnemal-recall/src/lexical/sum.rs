@@ -1,4 +1,4 @@
-//! Adds up the words of a query over all rows, and finds the best of them.
+//! Term-at-a-time accumulation of scores over all rows, and selection of the best.
 
 use mnemal_core::Posting;
 use mnemal_text::{B, K1, idf};
@@ -10,17 +10,17 @@ use crate::rows::RowSet;
 use super::table::{Run, Table};
 use super::{FAR, Found, NEAR, lent};
 
-/// How many times its highest part a smoothed score can be, with room for rounding.
+/// Upper bound of a smoothed score relative to its highest part, with a margin for rounding.
 const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
 
-/// Messages on either side of a row that have a share in the smoothed scores of the row and of those that it lends to.
+/// Messages on either side of a row that affect the smoothed scores of the row and of its neighbors.
 const REACH: u32 = 4;
 /// A row with those messages.
 const WINDOW: usize = 2 * REACH as usize + 1;
-/// Their places.
+/// Their indexes.
 const PLACES: [u32; WINDOW] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
-/// What BM25 does to a count, with all that is the same for every row.
+/// BM25 normalization, with everything that is the same for all rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Norm {
     slope: f32,
@@ -40,25 +40,25 @@ impl Norm {
     }
 }
 
-/// What the words gave.
+/// Accumulated word scores.
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) table: Table,
-    /// The best rows of the filter by their own scores.
+    /// The best rows of the filter by unsmoothed score.
     own: Best,
-    /// Rows whose own score is high enough to make one of the best, as far as was known when they were met.
+    /// Rows whose unsmoothed score could reach the best ones, as far as was known when they were visited.
     strong: Vec<Ranked>,
     candidates: usize,
 }
 
 impl Words {
-    /// Begins with nothing found.
+    /// Starts empty.
     pub(super) fn of(rows: u32, candidates: usize) -> Self {
         Self { table: Table::of(rows), own: Best::new(candidates), strong: Vec::new(), candidates }
     }
 }
 
-/// Adds up BM25 over the terms, run by run of the index, so that the scores of a run stay near the processor.
+/// Adds up BM25 over the terms, one run of the index at a time, so that the scores of a run stay in the cache.
 pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, filter: &RowSet) -> Words {
     let rows = words.table.rows();
     let norm = Norm::of(columns, rows);
@@ -91,14 +91,14 @@ pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, f
     words
 }
 
-/// What a row's score must reach so that one near it can be among the best: a smoothed score is at most [`MOST_LENT`] times
-/// the highest of the five scores in it, and at least the row's own.
+/// The score that a row needs so that a neighbor can be among the best: a smoothed score is at most [`MOST_LENT`] times the
+/// highest of the five scores in it, and at least the row's own.
 fn least(best: &Best) -> f32 {
     best.last().map_or(0.0, |last| last.score / MOST_LENT)
 }
 
-/// Returns the best rows of the filter by smoothed score, best first. Those around the best own scores come first, so that it is
-/// soon known how good the others must be.
+/// Returns the best rows of the filter by smoothed score, best first. Rows around the best unsmoothed scores are processed
+/// first, which raises the threshold for the others early.
 pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, Vec<Ranked>) {
     let Words { mut table, own, strong, candidates } = words;
     let mut best = Best::new(candidates);
@@ -113,12 +113,12 @@ pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, 
     (table, best.into_sorted())
 }
 
-/// Offers a row and the two messages on either side of it, all that it lends its score to.
+/// Offers a row and the two messages on either side of it, all of which its score affects.
 fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &RowSet, best: &mut Best) {
     let row = strong.row;
     let (rows, scores) = if let Some((before, behind)) = columns.neighbours(row, REACH) {
         let found = table.found(row - before, before + behind + 1);
-        // Nobody lends it anything, and it lends less than it has.
+        // Its neighbors add nothing to it, and it adds less to them than it has.
         if found.is_power_of_two() && best.last().is_some_and(|last| strong.score < last.score) {
             return;
         }
@@ -141,8 +141,8 @@ fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &R
     }
 }
 
-/// A row and the messages on either side of it as far as they have a share in what it lends to, in the order of the
-/// conversation; [`NONE`] for those that are not there.
+/// A row and the messages on either side of it that affect its neighbors' scores, in session order; [`NONE`] for missing
+/// ones.
 fn far_around(row: u32, columns: &Columns) -> [u32; WINDOW] {
     let mut rows = [NONE; WINDOW];
     let (before, behind) = rows.split_at_mut(REACH as usize);

@@ -1,4 +1,4 @@
-//! What a search finds of each row, in memory that the next search uses again.
+//! Score table per search, with pooled memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,39 +6,39 @@ use mnemal_core::BLOCK_ROWS;
 
 use crate::rows::window;
 
-/// Most tables that wait for the next search. Source: own choice; two readers at once make none anew.
+/// Most pooled tables. Source: own choice; two concurrent readers allocate nothing.
 const MOST_IDLE: usize = 2;
 
-/// Tables of searches that have ended.
+/// Tables of completed searches.
 ///
-/// A megabyte for each 300,000 rows and more for those that hold a word: fresh memory would cost a search as much as its words.
+/// A megabyte per 300,000 rows plus that for matching rows: fresh memory would cost a search as much as its scoring.
 static IDLE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 fn idle() -> MutexGuard<'static, Vec<Memory>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was found of one row.
+/// Score of one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RowScore {
     /// BM25.
     pub(super) raw: f32,
-    /// Which of the query's terms it holds, one bit a term.
+    /// The query terms it contains, one bit per term.
     pub(super) held: u16,
 }
 
-/// Some rows, ascending, each with what was found of it.
+/// A sparse set of rows, ascending, each with its score.
 #[derive(Clone, Debug, Default)]
 struct Rows {
-    /// Which rows they are, one bit each.
+    /// Which rows are present, one bit each.
     bits: Vec<u64>,
-    /// How many stand before the first of each 64 rows; only of use where one of these is there.
+    /// Rank before each 64 rows; only valid where one of these is present.
     before: Vec<u32>,
     scores: Vec<RowScore>,
 }
 
 impl Rows {
-    /// Begins anew, for so many rows.
+    /// Resets the set for this many rows.
     fn clear(&mut self, rows: u32) {
         let words = rows.div_ceil(64) as usize;
         self.bits.clear();
@@ -47,7 +47,7 @@ impl Rows {
         self.scores.clear();
     }
 
-    /// Adds a row behind all others.
+    /// Appends a row after all others.
     fn push(&mut self, row: u32, score: RowScore) {
         let place = (row / 64) as usize;
         if let (Some(bits), Some(before)) = (self.bits.get_mut(place), self.before.get_mut(place)) {
@@ -67,18 +67,18 @@ impl Rows {
     }
 }
 
-/// What a table is made of.
+/// The memory of a table.
 #[derive(Clone, Debug, Default)]
 struct Memory {
-    /// Rows that hold a word which brings candidates.
+    /// Rows with a word that adds candidates.
     found: Rows,
-    /// Rows that are looked up for other words; empty as long as there are none.
+    /// Rows admitted for other words; empty while there are none.
     late: Rows,
-    /// Rows that were looked at for the best, one bit each.
+    /// Rows examined for the best ones, one bit each.
     seen: Vec<u64>,
 }
 
-/// What was found of each row; nothing of most of them.
+/// Scores per row; most rows have none.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     memory: Memory,
@@ -86,7 +86,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Takes an empty table, for so many rows.
+    /// Takes an empty table for this many rows.
     pub(super) fn of(rows: u32) -> Self {
         let mut memory = idle().pop().unwrap_or_default();
         memory.found.clear(rows);
@@ -96,25 +96,25 @@ impl Table {
         Self { memory, rows }
     }
 
-    /// Returns for how many rows it is.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// Returns what was found of a row; nothing of a row that is not there.
+    /// Returns the score of a row; zero for a missing row.
     #[inline]
     pub(super) fn get(&self, row: u32) -> RowScore {
         let score = |rows: &Rows| rows.place(row).and_then(|place| rows.scores.get(place)).copied();
         score(&self.memory.found).or_else(|| score(&self.memory.late)).unwrap_or_default()
     }
 
-    /// Returns which of some rows, one behind the other and fewer than 64, hold a word that brings candidates, one bit each.
+    /// Returns which of fewer than 64 consecutive rows contain a word that adds candidates, one bit each.
     #[inline]
     pub(super) fn found(&self, first: u32, rows: u32) -> u64 {
         window(&self.memory.found.bits, first) & !(u64::MAX << rows)
     }
 
-    /// Returns the scores of rows that were [found](Self::found) from `first` on, which stands at the place `from`; 0 at others.
+    /// Returns the scores of rows [found](Self::found) from `first` on, which is at index `from`; 0 at others.
     #[inline]
     pub(super) fn raw_of<const PLACES: usize>(&self, first: u32, mut found: u64, from: u32) -> [f32; PLACES] {
         let rows = &self.memory.found;
@@ -132,7 +132,7 @@ impl Table {
         raw
     }
 
-    /// Makes place for these rows, ascending, so that words can be added to them.
+    /// Makes room for these rows, ascending, so that words can be added to them.
     pub(super) fn admit(&mut self, rows: &[u32]) {
         let Memory { found, late, .. } = &mut self.memory;
         late.clear(self.rows);
@@ -141,7 +141,7 @@ impl Table {
         }
     }
 
-    /// Adds what one term is worth to a row that holds another one or was admitted.
+    /// Adds a term's score to a row that has another term or was admitted.
     pub(super) fn add_word(&mut self, row: u32, bit: u16, value: f32) {
         let Memory { found, late, .. } = &mut self.memory;
         let score = match (found.place(row), late.place(row)) {
@@ -155,7 +155,7 @@ impl Table {
         }
     }
 
-    /// Marks a row as looked at; says whether it is there and was not looked at before.
+    /// Marks a row as examined; returns whether it exists and is examined for the first time.
     pub(super) fn is_first_look(&mut self, row: u32) -> bool {
         let Some(seen) = self.memory.seen.get_mut((row / 64) as usize).filter(|_| row < self.rows) else {
             return false;
@@ -166,8 +166,8 @@ impl Table {
         is_first
     }
 
-    /// Takes over the rows of a run that begins at `first`, behind all that were taken over before, and shows each of them,
-    /// ascending, with its score; the run is empty then.
+    /// Moves the rows of a run that begins at `first`, after all earlier ones, into the table, and visits each of them,
+    /// ascending, with its score; the run is then empty.
     pub(super) fn take(&mut self, first: u32, run: &mut Run, mut show: impl FnMut(u32, f32)) {
         for (word, start) in run.new.iter_mut().zip((0_u32..).step_by(64)) {
             let mut left = std::mem::take(word);
@@ -194,14 +194,14 @@ impl Drop for Table {
     }
 }
 
-/// Words of a mask of the rows of a run.
+/// Words of a bit mask over a run.
 const WORDS: usize = BLOCK_ROWS / 64;
 
-/// The rows of one run of postings, while terms are added to them: so few that they stay near the processor.
+/// The rows of one run of postings during accumulation: few enough to stay in the cache.
 #[derive(Debug)]
 pub(super) struct Run {
     scores: [RowScore; BLOCK_ROWS],
-    /// Which rows hold a word, one bit each.
+    /// Which rows contain a word, one bit each.
     new: [u64; WORDS],
 }
 
@@ -210,7 +210,7 @@ impl Run {
         Self { scores: [RowScore::default(); BLOCK_ROWS], new: [0; WORDS] }
     }
 
-    /// Adds what one term is worth to a row, counted from the first of the run.
+    /// Adds a term's score to a row, relative to the start of the run.
     #[inline]
     pub(super) fn add_word(&mut self, row: u16, bit: u16, value: f32) {
         let (Some(score), Some(new)) =
@@ -228,7 +228,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// A table in which these rows hold the first word; the run begins at row 3.
+    /// A table in which these rows contain the first word; the run begins at row 3.
     fn table(rows: u32, held: &[u16]) -> Table {
         let (mut table, mut run) = (Table::of(rows), Run::empty());
         for row in held {

@@ -1,4 +1,4 @@
-//! Recall over a whole space, with a store in memory.
+//! Recall over a whole space, with an in-memory store.
 
 mod doubt;
 mod graph;
@@ -85,7 +85,7 @@ fn place(place: usize) -> EventId {
     id(place as u64 + 1)
 }
 
-/// An index whose blocks were cut somewhere, or which fails.
+/// An index with blocks split at given places, or one that fails.
 #[derive(Debug, Default)]
 struct Cut {
     blocks: Vec<IndexBlock>,
@@ -381,7 +381,7 @@ fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     assert!(!answer.hits.is_empty() && bytes <= 200);
 }
 
-/// Near-duplicates, and what says something else with fewer of the words.
+/// Near-duplicates, and another statement with fewer of the words.
 fn repeated() -> MemoryStore {
     let said = [
         ("a", "The ferry to the island leaves at eight from pier four."),

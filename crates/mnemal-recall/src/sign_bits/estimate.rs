@@ -1,26 +1,26 @@
-//! The product of a query with the signs of a row: nearer to the cosine than the number of signs that they share.
+//! Product of a query with the signs of a row: closer to the cosine than the Hamming distance.
 
-/// Steps of a value of the query. Source: own choice; sums of 4,096 values between −2 and 2 stay below 2³¹.
+/// Quantization steps per unit of a query value. Source: own choice; sums of 4,096 values between −2 and 2 stay below 2³¹.
 const STEPS: f32 = 65_536.0;
-/// Values of eight signs.
+/// Combinations of eight signs.
 const CASES: usize = 256;
 
-/// The values of a query, added up for each eight signs that a row can have.
+/// Partial sums of the query's values for every combination of eight signs.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
-    /// One table for each eight signs, in the order of the bytes of a row.
+    /// One table per byte of a row, in byte order.
     tables: Vec<[i32; CASES]>,
 }
 
 impl Estimate {
-    /// Adds the values up: 256 sums for each eight of them.
+    /// Builds the tables: 256 sums for every eight values.
     pub(super) fn of(values: impl Iterator<Item = f32>) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "differences of unit vectors lie in −2 to 2")]
         let steps: Vec<i32> = values.map(|value| (value * STEPS).round() as i32).collect();
         let table = |eight: &[i32]| {
             let mut table = [0_i32; CASES];
             for (bit, step) in eight.iter().chain(std::iter::repeat(&0)).take(u8::BITS as usize).enumerate() {
-                // With this sign set the sums are those without it, and its own value.
+                // With this sign set, each sum grows by the sign's value.
                 let (without, with) = table.split_at_mut(1 << bit);
                 for (with, without) in with.iter_mut().zip(without) {
                     *with = *without + step;
@@ -31,10 +31,10 @@ impl Estimate {
         Self { tables: steps.chunks(u8::BITS as usize).map(table).collect() }
     }
 
-    /// Returns the sums of the values whose signs are set, of the rows at these places of `bits`; of two rows the one with more is
-    /// likely the nearer. A place that is not there has the sum 0.
+    /// Returns for each row the sum of the values whose signs are set, for the rows at these indexes of `bits`; of two rows
+    /// the one with the larger sum is likely nearer. A missing index has the sum 0.
     ///
-    /// The case of two words is spelt out: sixteen numbers are looked up and added with no branch between them.
+    /// The case of two words is written out: sixteen table lookups and additions without a branch.
     pub(super) fn products(&self, bits: &[u64], places: &[u32], sums: &mut Vec<i32>) {
         sums.clear();
         if let (Ok(tables), (rows, [])) = (<&[_; 16]>::try_from(self.tables.as_slice()), bits.as_chunks()) {

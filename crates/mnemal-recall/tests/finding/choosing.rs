@@ -1,4 +1,4 @@
-//! What a request may choose: how much an arm counts, how hits are taken, where the asker is, what is near enough.
+//! Request options: boosts, choice of hits, time zone, similarity floor.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use mnemal_recall::{Boost, Boosts, EVIDENCE_FLOOR, Recall, RecallRequest, Recall
 
 use crate::space::{Directions, HOUR, START, Space, alone, parts, ready, said, space, texts};
 
-/// Twelve texts with words of the question, and one that only its vector is near to.
+/// Twelve texts with words of the question, and one that only a vector finds.
 fn painted() -> Space {
     let embedder: Arc<dyn Embedder> = Directions::new(0.5);
     let mut lines: Vec<String> = (0..12).map(|number| format!("blue paint number {number}")).collect();
@@ -66,7 +66,7 @@ fn a_day_is_that_of_the_asker() {
 // proves: AD-19
 #[test]
 fn a_question_names_its_days_in_the_language_it_is_asked_in() {
-    // In a space whose language is English: there is no stemmer for the others.
+    // In a space whose language is English, because the others have no stemmer.
     for (twice, once, yesterday, today) in [
         (
             "the bell rang twice",

@@ -1,9 +1,9 @@
-//! Recall by words in many languages: thirty everyday turns, asked for in other forms of their words.
+//! Lexical recall in many languages: thirty everyday turns, queried with other forms of their words.
 //!
-//! The files of `tests/languages` are written by this project.
-//! A question names the turn that answers it and says it in another case, number or tense; other turns share words with it.
-//! `floor` is the share of questions whose turn must be among the first three hits, `floor_as_english` the same where
-//! nobody set the language of the space; both are what was measured, less two questions.
+//! The files of `tests/languages` were written by this project. A question names the turn that answers it and phrases it in
+//! another case, number or tense; other turns share words with it. `floor` is the share of questions whose turn must be
+//! among the first three hits, `floor_as_english` the same for a space without a language setting; both are the measured
+//! value less two questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,11 +17,11 @@ use toml::de::{DeTable, DeValue};
 
 use crate::space::{START, Space, said, space_in};
 
-/// Turns of one conversation.
+/// Turns of one session.
 const CONVERSATION: usize = 10;
-/// A turn follows the one before it after a minute, in microseconds.
+/// Time between turns: a minute, in microseconds.
 const MINUTE: i64 = 60_000_000;
-/// Hits among which the turn that answers must be.
+/// The answering turn must be among this many hits.
 const SHOWN: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 const FILES: [&str; 15] = [
@@ -50,7 +50,7 @@ struct Golden {
     floor: f64,
     floor_as_english: Option<f64>,
     turns: Vec<String>,
-    /// The turn that answers, and the question.
+    /// The answering turn, and the question.
     asks: Vec<(EventId, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Golden {
         }
     }
 
-    /// The turns as conversations of two people, numbered from 1, analysed in a language.
+    /// The turns as sessions of two people, numbered from 1, analyzed in a language.
     fn space(&self, language: Language) -> Space {
         let event = |(place, turn): (usize, &String)| NewEvent {
             speaker: Some(Speaker::new(["Kim", "Noa"][place % 2]).unwrap()),
@@ -86,7 +86,7 @@ impl Golden {
         space_in(language, &events, Slot::Empty)
     }
 
-    /// Asks every question, adds a line to the table and every miss below it; returns the share that was found.
+    /// Asks every question, adds a line to the table and every miss below it; returns the share found.
     fn measure(&self, language: Language, table: &mut String) -> f64 {
         let space = self.space(language);
         let is_missed = |(turn, ask): &&(EventId, String)| !first(&space, ask).contains(turn);
@@ -109,7 +109,7 @@ fn share(value: &DeValue<'_>) -> f64 {
     value.as_float().unwrap().as_str().parse().unwrap()
 }
 
-/// The turns that a question finds first.
+/// The first turns found for a question.
 fn first(space: &Space, ask: &str) -> Vec<EventId> {
     let request = RecallRequest { limit: SHOWN, ..RecallRequest::new(ask) };
     space.ask(&request).hits.iter().map(|hit| hit.event.id).collect()

@@ -1,4 +1,4 @@
-//! Recall over the reference store, asked through its public face.
+//! Recall over the reference store, through the public API.
 
 #[cfg(test)]
 mod choosing;

@@ -1,4 +1,4 @@
-//! Which event comes first, and what its evidence is worth.
+//! Order of hits, and their evidence.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is found by which way, and what a read touches.
+//! Search modes, and the parts that a read uses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ fn a_read_embeds_the_query_and_nothing_else_and_takes_the_callers_vector() {
     let asked = RecallRequest { query_vector: own, mode: Mode::Vector, ..RecallRequest::new("anything") };
     assert_eq!(texts(&space.ask(&asked))[0], "engines");
     assert_eq!(embedder.embedded.load(Ordering::Relaxed), 7, "the caller's vector stands for the embedder's");
-    // All that recall works with; a part that could call a model or a network would have to stand here.
+    // All parts of recall; any that could call a model or a network would be listed here.
     let RecallParts { index: _, events: _, graph: _, embedder: _, counter: _, learnings: _ } =
         parts(&space.store, Slot::Empty);
 }
@@ -174,7 +174,7 @@ fn how_something_went_is_answered_by_a_sentence_of_every_event_about_it_in_their
         .collect();
     let mut events = alone(&told.iter().map(String::as_str).collect::<Vec<_>>());
     for (place, event) in events.iter_mut().enumerate() {
-        // A third of it was answered, at length, and all of it in one moment: the order is that of the log.
+        // A third of it was answered, at length, and all at one moment: the order is that of the log.
         event.occurred_at = Timestamp::from_micros(START).unwrap();
         if place % 3 == 2 {
             event.kind = mnemal_core::EventKind::AssistantMessage;

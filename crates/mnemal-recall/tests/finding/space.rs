@@ -1,4 +1,4 @@
-//! A space with events in it, and an embedder that knows three directions.
+//! Test space with events, and an embedder of three directions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use mnemal_text::Language;
 pub(crate) const START: i64 = 1_767_225_600_000_000;
 pub(crate) const HOUR: i64 = 3_600_000_000;
 
-/// Runs a future that waits for nothing but itself.
+/// Runs a future that is always ready.
 pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
@@ -27,7 +27,7 @@ pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Three directions: what is about the sea, what is about cars, and everything else; each at an angle that its text names.
+/// Three directions: the sea, cars, and everything else; each at an angle that its text names.
 #[derive(Debug)]
 pub(crate) struct Directions {
     pub(crate) model: ModelId,
@@ -89,7 +89,7 @@ pub(crate) fn said(session: &str, text: &str) -> NewEvent {
     }
 }
 
-/// Each text in a conversation of its own, an hour apart, so that no turn has a neighbour.
+/// Each text in its own session, an hour apart, so that no turn has a neighbor.
 pub(crate) fn alone(texts: &[&str]) -> Vec<NewEvent> {
     let event = |(place, text): (i64, &&str)| NewEvent {
         occurred_at: Timestamp::from_micros(START + place * HOUR).unwrap(),

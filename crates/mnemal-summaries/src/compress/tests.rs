@@ -1,4 +1,4 @@
-//! When a conversation is compressed, and the exact texts.
+//! Compression triggers, and the exact texts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The sentences of what was said, and what is known of each.
+//! Candidate sentences and their features.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,28 @@ use mnemal_text::{Analyzer, Language, estimate_tokens, is_stop_word, sentences, 
 use super::{Kept, Utterance};
 use crate::words::{is_addressed, is_time};
 
-/// Names of the features: likeness to the whole (cosine of the terms, weighted by how few sentences have them), logarithm of
-/// one more than the distinct terms, share of words for the one who is spoken to, names and numbers (up to three), and
-/// whether a word places it in time.
+/// Feature names: similarity to the whole (cosine of idf-weighted terms), logarithm of one plus the number of distinct
+/// terms, share of words addressing the other speaker, names and numbers (up to three), and whether a word places it in
+/// time.
 pub const FEATURES: [&str; 5] = ["centroid", "terms", "addressed", "specifics", "time"];
-/// What is known of a sentence, in the order of [`FEATURES`].
+/// The features of a sentence, in the order of [`FEATURES`].
 pub type Features = [f32; 5];
 
-/// Names and numbers that count. Source: ADR 48; the fourth tells nothing.
+/// Most names and numbers that count. Source: ADR 48; a fourth adds nothing.
 const SPECIFICS: usize = 3;
 
-/// A sentence that may be chosen.
+/// A candidate sentence.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) kept: Kept,
-    /// Hashes of its distinct terms that are no stop words, ascending; never empty.
+    /// Hashes of its distinct terms without stop words, ascending; never empty.
     pub(super) terms: Vec<u64>,
     pub(super) features: Features,
-    /// Tokens with the name of its speaker in front and one for the seam behind.
+    /// Tokens with the speaker name in front and one for the separator.
     pub(super) tokens: u32,
 }
 
-/// Returns the sentences of what was said, in order, without those that say nothing or overlap an echo.
+/// Returns the candidate sentences, in order, without those that have no content or overlap an echo.
 pub(super) fn candidates(language: Language, said: &[Utterance<'_>]) -> Vec<Candidate> {
     let analyzer = Analyzer::new(language);
     let mut all = Vec::new();
@@ -75,7 +75,7 @@ fn span(start: usize, end: usize) -> Result<Span, std::num::TryFromIntError> {
     Ok(Span { start: u32::try_from(start)?, end: u32::try_from(end)? })
 }
 
-/// What one sentence holds.
+/// The content of one sentence.
 #[derive(Debug, Default)]
 struct Found {
     terms: Vec<u64>,
@@ -113,10 +113,10 @@ impl Found {
     }
 }
 
-/// The weights of terms in the whole of the sentences.
+/// Term weights over all sentences.
 #[derive(Debug)]
 struct Whole {
-    /// How telling a term is, and what it weighs in the whole.
+    /// The idf of a term, and its weight in the whole.
     terms: HashMap<u64, (f32, f32)>,
     length: f32,
 }
@@ -135,7 +135,7 @@ impl Whole {
             (term, (telling, count as f32 * telling))
         };
         let terms: HashMap<u64, (f32, f32)> = counts.into_iter().map(weigh).collect();
-        // Summed in one order, so that equal sentences have equal scores in every process.
+        // Summed in a fixed order, so that equal sentences have equal scores in every process.
         let mut squares: Vec<f32> = terms.values().map(|(_, weight)| weight * weight).collect();
         squares.sort_by(f32::total_cmp);
         Self { terms, length: squares.into_iter().sum::<f32>().sqrt() }

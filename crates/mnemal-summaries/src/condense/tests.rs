@@ -1,4 +1,4 @@
-//! What is kept of a conversation, and what never is.
+//! Extractive summaries: chosen sentences, and excluded ones.
 
 use mnemal_text::sentences;
 use proptest::prelude::*;

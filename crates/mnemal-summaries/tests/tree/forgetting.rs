@@ -1,4 +1,4 @@
-//! What is left after a forget.
+//! The tree after a forget.
 
 use mnemal_core::SummaryStore as _;
 

@@ -1,4 +1,4 @@
-//! What the nodes are made of, and when.
+//! Contents of nodes, and when they are built.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! A space with a log, a tree and a projector, driven without a runtime.
+//! Test space with a log, a tree and a projector, driven without a runtime.
 
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -13,12 +13,12 @@ use mnemal_summaries::{Summaries, SummaryProjector};
 use mnemal_testkit::{Records, tombstone};
 use mnemal_text::Language;
 
-/// A hundred events a step.
+/// A hundred events per step.
 pub(crate) const STEP: NonZeroUsize = NonZeroUsize::new(100).unwrap();
-/// Microseconds of an hour.
+/// Microseconds in an hour.
 pub(crate) const HOUR: i64 = 3_600_000_000;
 
-/// Runs what never waits.
+/// Runs a future that never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("the memory store never waits")
 }
@@ -29,7 +29,7 @@ pub(crate) struct Space {
     pub(crate) projector: SummaryProjector,
     pub(crate) summaries: Summaries,
     records: Records,
-    /// Microseconds that are added to the time of what is said.
+    /// Microseconds added to the time of messages.
     pub(crate) later: i64,
 }
 
@@ -41,7 +41,7 @@ impl Space {
         Self { store, projector, summaries, records: Records::new(1), later: 0 }
     }
 
-    /// Appends a turn; nothing is folded. The channel is what stands in front of the slash of the session.
+    /// Appends a turn; nothing is folded. The channel is the part before the slash of the session.
     pub(crate) fn say(&mut self, session: &str, text: &str) -> EventId {
         let mut entry = self.records.turn(session, text).unwrap();
         entry.event.channel = ChannelId::new(session.split('/').next().unwrap()).unwrap();
@@ -63,7 +63,7 @@ impl Space {
         while now(self.projector.step(step)).unwrap().behind > 0 {}
     }
 
-    /// The nodes that the log gives, folded from its start into another store.
+    /// The nodes of a rebuild from the log into another store.
     pub(crate) fn anew(&self) -> Vec<SummaryNode> {
         let beside = Arc::new(MemoryStore::new());
         let projector = SummaryProjector::new(self.store.clone(), beside.clone(), Language::English);

@@ -1,4 +1,4 @@
-//! The tree over a log: what it is made of, when it is made, and what is left of it after a forget.
+//! Summary tree over a log: contents, time of building, and the state after a forget.
 
 #![expect(
     clippy::unwrap_used,

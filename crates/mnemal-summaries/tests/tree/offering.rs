@@ -1,4 +1,4 @@
-//! What is offered to a context.
+//! Context fragments of summaries.
 
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, ContextSource as _, Injected, NodePath, Section, SessionId,

@@ -1,4 +1,4 @@
-//! What makes an answer doubtful though its words are there.
+//! Penalties for answers that contain the question's words.
 
 use super::*;
 use crate::Grounds;

@@ -1,4 +1,4 @@
-//! What the graph adds to a ranking, and what is left without it.
+//! Graph signals in a ranking, and the ranking without them.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn mention(entity: EntityId, at: usize) -> MentionRow {
     MentionRow { source: source(at), entity, session, occurred_at: noon() }
 }
 
-/// What is read in the chat up to its event of this number.
+/// Marks the chat as processed by the graph up to this event number.
 fn read(store: &MemoryStore, up_to: u64) {
     let delta = GraphDelta {
         entities: vec![
@@ -117,7 +117,7 @@ fn read(store: &MemoryStore, up_to: u64) {
     ready(store.apply(&delta, &Advance { expect, next, dead: Vec::new(), revived: Vec::new() })).unwrap();
 }
 
-/// The hits to which a signal adds something, by place in the chat.
+/// The hits with a part for a signal, by index in the chat.
 fn with(recall: &Recall, question: &str, signal: &str) -> Vec<EventId> {
     let request = RecallRequest { limit: NonZeroUsize::new(50).unwrap(), ..RecallRequest::new(question) };
     let (_, answer, gaps) = ask(recall, &request);
