@@ -23,12 +23,12 @@ const FOUND: [Section; 2] = [Section::Recall, Section::State];
 
 /// Most of what is left for the question that the user's own words on how he wants things may take, 0 to 1.
 ///
-/// Source: measured on the development half of `PrefEval` (ADR 56). Who offers them offers few where the question asks for something
+/// Source: measured on the development half of `PrefEval` (ADR 23). Who offers them offers few where the question asks for something
 /// that was said, so that the share is taken only where they matter.
 const STATED_SHARE: f32 = 0.8;
 /// Most of what is left for the question that the steps of how something went may take, 0 to 1.
 ///
-/// Source: ADR 56.
+/// Source: ADR 21.
 const COURSE_SHARE: f32 = 0.75;
 
 /// Words with content that a question has at least: a greeting has one, and "where were we?" none. Source: own choice.

@@ -22,8 +22,8 @@ const DROPPED: [Section; 10] = [
 
 /// Most of a budget that is kept for recall before anything is claimed, 0 to 1.
 ///
-/// Source: measured with `bench life` (ADR 178); three quarters hold less of what answers at 400 tokens, a share in proportion least
-/// (ADR 145).
+/// Source: measured with `bench life` (ADR 21); three quarters hold less of what answers at 400 tokens, a share in proportion least
+/// (ADR 21).
 const RESERVED: f32 = 0.85;
 
 /// Returns what each of the sections in `offered` may claim of a budget.

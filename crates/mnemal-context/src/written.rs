@@ -20,7 +20,7 @@ const MOST: usize = 4_096;
 const LONGEST: usize = 4_096;
 /// Longest line of what the user said of how he wants things, chosen for a question, in tokens of its text.
 ///
-/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories in which one is told.
+/// Source: ADR 23; nine of ten such sentences are shorter, and the longest are stories in which one is told.
 const STATED_TOKENS: TokenCount = TokenCount(48);
 
 /// Keeps lines that were written, so that what is offered to one context after the other is cleaned, counted and taken apart once.

@@ -180,7 +180,7 @@ pub struct ExtractedFact {
     pub sentence: Span,
 }
 
-/// How likely a claim of a model is faithful. Source: ADR 52; it stays a candidate until somebody else says the same.
+/// How likely a claim of a model is faithful. Source: ADR 29; it stays a candidate until somebody else says the same.
 const OF_MODEL: Confidence = Confidence(0.6);
 
 impl ExtractedFact {

@@ -6,7 +6,7 @@ use crate::{Error, LeaseName, OwnerId, Result, Timestamp};
 
 /// Longest time to live of a lease.
 ///
-/// Source: own default, ADR 17; what runs out later than this can only come from a clock that was wrong.
+/// Source: own default, ADR 7; what runs out later than this can only come from a clock that was wrong.
 const LONGEST_TTL: Duration = Duration::from_hours(1);
 
 /// The right to do some work until a moment. It saves work and guards nothing: cursors keep truth.

@@ -13,7 +13,7 @@ use mnemal_core::{
 use mnemal_extract::{foreign_remark, own_part, speaker_voice};
 use mnemal_text::fold;
 
-/// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 139).
+/// Turns that are offered. Source: BA-36; twenty hold no more of the evidence (ADR 24).
 pub const RECENT_TURNS: usize = 10;
 /// Newest turns of people among which other voices are looked for. Source: own choice; who shares a memory speaks now and then.
 const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");

@@ -31,7 +31,7 @@ const LEFT: [&str; 4] = ["lives_in", "works_at", "studies_at", "member_of"];
 const ENTITY_ROWS: usize = 3;
 /// About what a believed fact with its claims takes in memory, and what an entity in a company takes.
 ///
-/// Source: own measurement, ADR 37.
+/// Source: own measurement, ADR 36.
 const FACT_BYTES: usize = 1_500;
 const PAIR_BYTES: usize = 32;
 
@@ -468,7 +468,7 @@ impl Pending {
 }
 
 /// Names a version by the event that brings it about: the first half is that of the event's id, which begins with its time, the
-/// second is a hash. So the facts of one event stand side by side in an index, behind those of earlier events (ADR 60).
+/// second is a hash. So the facts of one event stand side by side in an index, behind those of earlier events (ADR 2).
 fn fact_id(producer: &Producer, event: EventId, ordinal: u32) -> FactId {
     let hash = derived_id("fact", producer, &[event], ordinal);
     FactId(event.0 & !u128::from(u64::MAX) | hash & u128::from(u64::MAX))

@@ -96,7 +96,7 @@ async fn proposals(events: &dyn EventStore) -> Result<Vec<(Option<EventId>, (Ent
 /// are not proposed.
 ///
 /// It needs no model. Where the graph has read nothing since the pass looked last it costs one read of a row; else every name is
-/// compared with those like it, some seconds for 10,000 (ADR 38).
+/// compared with those like it, some seconds for 10,000 (ADR 33).
 #[derive(Clone, Debug)]
 pub struct Lookalikes {
     /// The log.

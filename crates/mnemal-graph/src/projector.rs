@@ -30,7 +30,7 @@ const VERSION: u32 = 6;
 ///
 /// Source: own default; the size of a batch, RELIABILITY 12.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Rows, those of sources included, that a transaction shall not exceed, so that it stays short. Source: ADR 71, 92, 126.
+/// Rows, those of sources included, that a transaction shall not exceed, so that it stays short. Source: ADR 9.
 const ROWS: usize = 16;
 /// Events that the first transaction is taken to need. Source: own measurement, chat of 150 bytes a turn.
 const FIRST_PACE: usize = 12;

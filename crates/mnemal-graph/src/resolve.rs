@@ -164,7 +164,7 @@ fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
 }
 
 /// Names of one event, beside that of somebody, that are company enough to tell him from another one of his name; as many must
-/// be known of the other. Source: own choice (ADR 102).
+/// be known of the other. Source: own choice (ADR 33).
 const TELLING: usize = 2;
 
 /// Whether a full name introduces somebody who is not the one bearer of it who is known: it is said in full once more, in

@@ -21,7 +21,7 @@ const LEAST: f32 = 0.6;
 const TRIGRAMS: f32 = 0.5;
 /// Most names that are compared with one name by trigrams. Source: AD-24.
 const MOST_ALIKE: usize = 200;
-/// Names with one run of letters from which on that run tells nothing. Source: own measurement (ADR 38): 10,000 names of few
+/// Names with one run of letters from which on that run tells nothing. Source: own measurement (ADR 33): 10,000 names of few
 /// syllables in seconds.
 const COMMON_RUN: usize = 100;
 /// How alike a part of a name or a short form is to the whole. Source: own choice; others bear it too.

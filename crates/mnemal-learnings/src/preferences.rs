@@ -33,13 +33,13 @@ struct Offer {
     one_in: usize,
 }
 
-/// Where a request asks for advice or work. Source: ADR 56.
+/// Where a request asks for advice or work. Source: ADR 23.
 const FOR_HELP: Offer = Offer { fewest: 60, one_of: 5, one_in: 1 };
-/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 56; the share of a budget is
-/// measured with `bench life` (ADR 178).
+/// Where it asks for anything else: something that was said, which is to have its room. Source: ADR 23; the share of a budget is
+/// measured with `bench life` (ADR 21).
 const ELSE: Offer = Offer { fewest: 3, one_of: 3, one_in: 6 };
 /// Tokens of a line of them: more than a budget holds of such lines are not offered to any request, but for twice as many to one that
-/// leaves out what it was shown before. Source: a line has 29 on average (ADR 56), and they may take .8 of what is left for the
+/// leaves out what it was shown before. Source: a line has 29 on average (ADR 23), and they may take .8 of what is left for the
 /// question, so that of 125 for a budget of 4,000 at most 110 stand.
 const LINE_TOKENS: u32 = 32;
 /// What the words of another person than the user count beside his own, 0 to 1. Source: own choice; his own stand before them,

@@ -21,7 +21,7 @@ use crate::settle::Inference;
 use crate::task;
 use crate::verdict;
 
-/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 108.
+/// Rows, those of sources included, that a transaction shall not exceed by much, so that it stays short. Source: ADR 9.
 const ROWS: usize = 12;
 /// Events that the first transaction takes. Source: own choice; of chat one turn in four says how somebody wants things.
 const FIRST_PACE: usize = 16;

@@ -13,7 +13,7 @@ use crate::request::Hit;
 const MOST: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 /// Bytes of an event in which its sentence is looked for. Source: own choice; an answer says what it is about before that.
 const READ: usize = 4_096;
-/// Longest line of a course, in bytes. Source: ADR 56.
+/// Longest line of a course, in bytes. Source: ADR 21.
 const LONGEST: usize = 120;
 /// Stands where a sentence was cut off.
 const CUT: &str = "…";

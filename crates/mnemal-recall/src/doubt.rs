@@ -9,7 +9,7 @@ use crate::question::Query;
 use crate::recall::is_person;
 use crate::terms::FIRST_PERSON;
 
-/// What a turn counts in which its speaker does not speak of himself. Source: `bench abstain` on `LoCoMo` (ADR 31); "I painted
+/// What a turn counts in which its speaker does not speak of himself. Source: `bench abstain` on `LoCoMo` (ADR 20); "I painted
 /// it" tells whose doing it was, "what a painting" does not.
 const IMPERSONAL: f32 = 0.5;
 

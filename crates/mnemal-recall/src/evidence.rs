@@ -2,7 +2,7 @@
 
 /// Evidence from which on a hit may be injected without being asked for.
 ///
-/// Source: `bench abstain` (ADR 31): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
+/// Source: `bench abstain` (ADR 20): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
 pub const EVIDENCE_FLOOR: f32 = 0.24;
 
 /// Floor of a vector whose embedder declares none: one handed in with a request. Source: CF-20.
@@ -45,9 +45,9 @@ pub struct EvidenceRule {
 impl EvidenceRule {
     /// The rule of recall.
     ///
-    /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 31).
+    /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 20).
     /// Chosen without a conversation they reject the same shares of its questions within .006. `foreign` is not fitted there, where
-    /// nobody pastes: own choice, so that a whole mail stays below [`EVIDENCE_FLOOR`] (`bench life`, ADR 179).
+    /// nobody pastes: own choice, so that a whole mail stays below [`EVIDENCE_FLOOR`] (`bench life`, ADR 20).
     pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7, foreign: 0.8 };
 }
 

@@ -1,6 +1,6 @@
 //! A graph of near neighbours by `hnsw_rs`, which recall itself does not use.
 //!
-//! ADR 42 has its figures beside those of sign bits.
+//! ADR 15 compares it with sign bits.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,7 +71,7 @@ impl fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// Makes the graph of all vectors of `dimensions` values. Costs about a millisecond a row (ADR 42).
+    /// Makes the graph of all vectors of `dimensions` values. Costs about a millisecond a row (ADR 15).
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
         let fits = flat.columns().filter(|(_, column)| column.dimensions == dimensions);
         let rows = fits.flat_map(|(first, column)| {

@@ -55,7 +55,7 @@ impl<'a> Measure<'a> {
         let columns = &self.index.columns;
         let turn = self.turn(row);
         let [words, session, covered, names, reply] = self.by_words(&turn);
-        // A number stands in the turn itself: what the messages around it hold says nothing of it (ADR 59).
+        // A number stands in the turn itself: what the messages around it hold says nothing of it (ADR 19).
         let coverage = if self.query.asks_number() { 0.0 } else { covered };
         let [speaker, own] = self.by_speaker(&turn);
         let raw: [f32; SIGNALS] = [

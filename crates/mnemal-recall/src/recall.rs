@@ -29,7 +29,7 @@ const CANDIDATES: usize = 100;
 /// Newest events that the substring scan reads. Source: PB-30.
 pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 32).
+/// Rows that one answer waits for, at most. Source: measured, some 40 ms of processor time (ADR 14).
 pub const AT_ONCE: NonZeroUsize = NonZeroUsize::new(32_768).expect("it is not zero");
 
 /// What recall works with; one space.
@@ -262,7 +262,7 @@ impl Recall {
     }
 
     /// Asks the graph about the best candidates, where a question asks for what it can hold, and not where the words of the
-    /// question seem to be another person's: of the one who is named, the graph would then tell something else (ADR 45).
+    /// question seem to be another person's: of the one who is named, the graph would then tell something else (ADR 19).
     ///
     /// A graph that is not there, or fails, is a gap, and its weights fall to the other signals; one that has not read the
     /// newest events says nothing of them.

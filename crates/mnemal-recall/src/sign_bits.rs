@@ -26,7 +26,7 @@ struct Look {
 
 /// By the number of signs that they share with the query.
 ///
-/// Source: measured (ADR 42), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
+/// Source: measured (ADR 15), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
 /// nearest are found, as many as one look finds that lets 6 % through.
 const FIRST: Look = Look { fewest: 4_000, share: 60 };
 /// By the product of the query's values with their signs; the codes of these rows are read. Source: as [`FIRST`].

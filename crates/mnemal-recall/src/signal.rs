@@ -142,7 +142,7 @@ pub(crate) const KIND: usize = 19;
 /// `LoCoMo` and BEAM-100K together, all roles indexed, then rounded:
 /// `cargo xtask bench signals --fit --data locomo --data beam100k`.
 /// With one conversation left out at a time: `LoCoMo` R@10 .824, nDCG@10 .673 (n = 689); BEAM .661, .540 (n = 179).
-/// BM25 alone has .636, .504 and .406, .295 (ADR 30).
+/// BM25 alone has .636, .504 and .406, .295 (ADR 19).
 /// `brevity`, `asked` and `summary` were held (`--hold brevity=1.1 --hold asked=1.8 --hold summary=2.8`), because the total
 /// hides whose words they find: R@10 on BEAM is .683 for people's words (n = 170) and .304 for the assistant's (n = 33).
 ///

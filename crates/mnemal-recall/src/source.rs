@@ -20,7 +20,7 @@ use crate::request::{Hit, RecallRequest, Recalled};
 /// Hits that a context is offered; what fits of them is up to its budget.
 ///
 /// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence that is
-/// in the context: 8 hits .723, 24 hits .832 (ADR 12).
+/// in the context: 8 hits .723, 24 hits .832 (ADR 21).
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not zero");
 /// Most hits that a context is offered. Source: own choice.
 const MOST: NonZeroUsize = NonZeroUsize::new(80).expect("80 is not zero");
@@ -34,7 +34,7 @@ const TOKEN_BYTES: usize = 4;
 /// Of the budget a hit may take one part in so many.
 ///
 /// Source: measured on the development half of BEAM-100K, share of the evidence in contexts of 1,000 tokens: one in 10 .648, one in
-/// 16 .685, one in 24 .700 (ADR 178).
+/// 16 .685, one in 24 .700 (ADR 21).
 const ONE_IN: usize = 20;
 /// Bytes that every hit may have. Source: own choice, two sentences.
 const SHORTEST: usize = 200;
@@ -46,7 +46,7 @@ const BESIDE: f32 = 0.5;
 const NOTES: usize = 5;
 /// Evidence that the best hit must have where few lines are wanted, as by a host that asks on every prompt: there silence is
 /// the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On `LoCoMo` .96 of
-/// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
+/// the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 20).
 const FEW_FLOOR: f32 = 0.45;
 
 /// Offers what matches the query of a context, best first.
@@ -179,7 +179,7 @@ struct Floors {
 
 impl Floors {
     /// Where the best hit answers, the room that is left is for the next best: share of the evidence in contexts of 1,000 tokens,
-    /// development half of `LoCoMo`, .792 with a floor beside it and .823 without one (ADR 179).
+    /// development half of `LoCoMo`, .792 with a floor beside it and .823 without one (ADR 20).
     ///
     /// Where few lines are wanted, what a page or a tool said is no reason to break the silence, and beside other words it must
     /// have all the evidence that is asked of the best.

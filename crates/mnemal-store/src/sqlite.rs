@@ -78,7 +78,7 @@ impl Default for Options {
 const READERS: (u32, u32) = (2, 4);
 
 /// Returns how many readers a space has: one for each processor, because those beyond only wake each other, and each reads again
-/// what another has read (ADR 151).
+/// what another has read (ADR 13).
 fn readers() -> u32 {
     let (fewest, most) = READERS;
     let processors = thread::available_parallelism().map_or(1, usize::from);

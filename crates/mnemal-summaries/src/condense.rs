@@ -14,11 +14,11 @@ pub use self::candidate::{FEATURES, Features};
 const REDUNDANT: f32 = 0.6;
 /// What a sentence loses of its score when the chosen ones hold all of its terms.
 ///
-/// Source: ADR 48, the best of 0, 0.5, 0.8 and 1 on the development half of `LoCoMo`.
+/// Source: ADR 39, the best of 0, 0.5, 0.8 and 1 on the development half of `LoCoMo`.
 const KNOWN: f32 = 0.8;
 /// What each feature adds, in the order of [`FEATURES`], and what is there before.
 ///
-/// Source: ADR 48, ridge regression over the sentences of the development half of `LoCoMo`: how much of a sentence stands in
+/// Source: ADR 39, ridge regression over the sentences of the development half of `LoCoMo`: how much of a sentence stands in
 /// the reference summary of its session, for its length (`bench summaries --fit`).
 const WEIGHTS: Weights = Weights { base: -0.1441, of: [1.2681, 0.1223, -0.1924, 0.0196, 0.08] };
 

@@ -20,7 +20,7 @@ use crate::tree::{
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
 /// Rows, those of sources and of parents included, that a transaction shall not exceed, so that it stays short: three full leaves, or
-/// twenty of one event each, with the branches above them. Source: ADR 108, 123.
+/// twenty of one event each, with the branches above them. Source: ADR 9.
 const ROWS: usize = 180;
 /// Rows of the branches that all leaves of a step share: channel, day, week, month and root, each with its sources.
 const SHARED: usize = 40;

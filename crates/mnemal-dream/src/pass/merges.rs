@@ -41,7 +41,7 @@ const TAGS: usize = 64;
 ///
 /// Notes that deny or number differently are left alone: they are an update or a contradiction, and no repetition. A text that
 /// leaves out a name, a number or a date of either note is asked for again with what is missing, twice at most, and then given up
-/// (ADR 131); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
+/// (ADR 30); one that brings something in is asked for again as often. The dreamer checks what is left as it checks every proposal. A pair that no answer helps is offered again after 7 days, then 14, 28, and
 /// every 56.
 #[derive(Clone, Debug)]
 pub struct Merges {

@@ -4,7 +4,7 @@
 //! stored, the old rows stay; then the rows of a few events are exchanged at a time, so a reader finds each event's facts once,
 //! old or new. Whatever comes in between (a new event, another process, an end of the process) only makes it compare again.
 //!
-//! Memory: every version of every fact once, the believed ones twice, mentions and names; measured in ADR 43.
+//! Memory: every version of every fact once, the believed ones twice, mentions and names (ADR 36).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;

@@ -19,7 +19,7 @@ const LANE: u32 = 10;
 /// Facts offered at [`BUDGET`] of an entity that is named, where none shares a word with the question.
 ///
 /// Source: measured with `bench context` on the development halves: none gives .017 less of the evidence of multi-hop
-/// questions, ten give the same (ADR 41).
+/// questions, ten give the same (ADR 22).
 const UNASKED: u32 = 3;
 /// Facts that are not sure whose words are offered where nothing sure answers. Source: own choice, a question about oneself has one
 /// or two answers.
@@ -28,12 +28,12 @@ const QUOTED: usize = 3;
 const BUDGET: u32 = 4_000;
 /// The budget up to which only what answers is offered: there a block with its fence displaces a recalled turn.
 ///
-/// Source: measured with `bench context`, ADR 41.
+/// Source: measured with `bench context`, ADR 22.
 const ROOM: u32 = 1_000;
 /// What is good to know of the user for any question, beside what protects him; the rest comes when it is asked for.
 ///
 /// Source: measured with `bench context`: with family, goals and deadlines in every context, recall loses evidence that they
-/// do not hold (ADR 41).
+/// do not hold (ADR 22).
 const ALWAYS: [&str; 7] = ["name", "pronouns", "lives_in", "timezone", "speaks", "works_at", "role"];
 /// What the words that a fact shares with the question count, what its leading to the user counts, and its strength.
 ///

@@ -78,7 +78,7 @@ pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId
 
 /// Most blocks that one transaction writes anew for late vectors, and most rows in them: one full block, or a few small ones.
 ///
-/// Source: ADR 108, so that it stays below 5 ms.
+/// Source: ADR 9, so that it stays below 5 ms.
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// Parts rows so that each part writes few blocks anew; events that are not there are left out.

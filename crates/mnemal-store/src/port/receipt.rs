@@ -1,8 +1,8 @@
 //! Receipts, and what each session was shown.
 //!
 //! A receipt is one row, because one is written with every context: which events it rests on stands in its body alone, and an
-//! erase, which is rare, looks through all of them (ADR 57). What a session was shown rests on events that a receipt of that
-//! session names, for as long as it is kept, so that it is found by its receipts (ADR 100). Files of before have tables of both
+//! erase, which is rare, looks through all of them (ADR 17). What a session was shown rests on events that a receipt of that
+//! session names, for as long as it is kept, so that it is found by its receipts (ADR 17). Files of before have tables of both
 //! too, which empty by themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,7 +26,7 @@ use crate::{removal, serve, statement};
 
 /// Receipts that are looked through at once by an erase. Source: own default, about two megabytes.
 const PAGE: usize = 100;
-/// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 108.
+/// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 9.
 const RECEIPTS: u64 = 16;
 /// Bytes of the name of an event: `evt_` and 26 letters.
 const NAME: usize = 30;

@@ -19,12 +19,12 @@ use super::ready::{Log, Ready};
 const LONG: i64 = 1_000;
 /// Pages of the write-ahead log from which on the writer sees to it that it begins anew.
 ///
-/// Source: own measurement (ADR 144), 16 MB: to take over sixty pages may take a disk that others use too fifteen milliseconds,
+/// Source: own measurement (ADR 9), 16 MB: to take over sixty pages may take a disk that others use too fifteen milliseconds,
 /// for which the next job waits.
 const TOO_LONG: i64 = 4_000;
 /// Most pages that the writer takes over itself between two jobs, once another has taken over most of them.
 ///
-/// Source: own measurement (ADR 144): a page is some ten microseconds, and a job behind it waits for all of them.
+/// Source: own measurement (ADR 9): a page is some ten microseconds, and a job behind it waits for all of them.
 const REST: i64 = 32;
 /// With so many times in a row that more than this was left, twice as much is the writer's, and so on up to five times: who writes
 /// without a pause to a slow disk would else never have a log that begins anew. Source: own choice; the log grows by some hundred

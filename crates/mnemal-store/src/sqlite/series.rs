@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// Time within which the next append of a series comes, and for which other work waits for it.
 ///
-/// Source: own measurement, ADR 125; a caller that appends in a loop takes a tenth of it, and timers are no finer than a half.
+/// Source: own measurement, ADR 9; a caller that appends in a loop takes a tenth of it, and timers are no finer than a half.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 /// Appends that must have come soon after the one before. Source: own choice; a question, or a note with its fold, is none.
 const ENOUGH: u32 = 2;
@@ -19,7 +19,7 @@ const ENOUGH: u32 = 2;
 const FORGOTTEN: Duration = Duration::from_millis(50);
 /// Time for which one piece of other work waits in all.
 ///
-/// Source: own choice, ADR 125; under a stream of appends without end it goes on at up to a hundred pieces a second.
+/// Source: own choice, ADR 9; under a stream of appends without end it goes on at up to a hundred pieces a second.
 pub(super) const AT_MOST: Duration = Duration::from_millis(10);
 
 /// Appends that come one soon after the other.

@@ -15,7 +15,7 @@ pub const FEATURES: [&str; 5] = ["centroid", "terms", "addressed", "specifics", 
 /// What is known of a sentence, in the order of [`FEATURES`].
 pub type Features = [f32; 5];
 
-/// Names and numbers that count. Source: ADR 48; the fourth tells nothing.
+/// Names and numbers that count. Source: ADR 39; the fourth tells nothing.
 const SPECIFICS: usize = 3;
 
 /// A sentence that may be chosen.
