@@ -11,7 +11,7 @@ use super::{Rouge, Session, means};
 
 /// How strongly weights are held down, in sentences. Source: own choice; 10 to 500 give the same.
 const RIDGE: f64 = 50.0;
-/// By which power of its tokens a sentence is worth less. Source: ADR 48, the best of 0, 0.5, 0.8 and 1.
+/// By which power of its tokens a sentence is worth less. Source: ADR 39, the best of 0, 0.5, 0.8 and 1.
 const PRICE: f64 = 0.8;
 /// Weight of a shared word pair against a shared word. Source: own choice.
 const PAIR: f64 = 2.0;

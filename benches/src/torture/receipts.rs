@@ -17,7 +17,7 @@ use crate::cpu::Watch;
 
 /// Mixed operations of the space that is asked. Source: own choice, a space whose contexts are full.
 const HISTORY: u32 = 1_500;
-/// Hits that a context is offered. Source: ADR 12.
+/// Hits that a context is offered. Source: ADR 21.
 const OFFERED: usize = 24;
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
 const PATIENCE_MS: u64 = 3_600_000;

@@ -23,12 +23,12 @@ const FOUND: [Section; 2] = [Section::Recall, Section::State];
 
 /// Most of the remaining tokens that stated preferences may take, 0 to 1.
 ///
-/// Source: measured on the development half of `PrefEval` (ADR 56). Their source offers few of them for a question about
+/// Source: measured on the development half of `PrefEval` (ADR 21). Their source offers few of them for a question about
 /// the past, so the share is only filled where they matter.
 const STATED_SHARE: f32 = 0.8;
 /// Most of the remaining tokens that timeline steps may take, 0 to 1.
 ///
-/// Source: ADR 56.
+/// Source: ADR 21.
 const COURSE_SHARE: f32 = 0.75;
 
 /// Fewest content words of a question: a greeting has one, and "where were we?" none. Source: own choice.

@@ -22,8 +22,8 @@ const DROPPED: [Section; 10] = [
 
 /// Most of a budget that is reserved for recall before the shares, 0 to 1.
 ///
-/// Source: measured with `bench life` (ADR 178); three quarters retain less of the evidence at 400 tokens, a proportional
-/// share the least (ADR 145).
+/// Source: measured with `bench life` (ADR 21); three quarters retain less of the evidence at 400 tokens, a proportional
+/// share the least (ADR 21).
 const RESERVED: f32 = 0.85;
 
 /// Returns the share of each section in `offered`.

@@ -20,7 +20,7 @@ const MOST: usize = 4_096;
 const LONGEST: usize = 4_096;
 /// Longest line of a stated preference selected for a question, in tokens of its text.
 ///
-/// Source: ADR 56; nine of ten such sentences are shorter, and the longest are stories that mention one.
+/// Source: ADR 23; nine of ten such sentences are shorter, and the longest are stories that mention one.
 const STATED_TOKENS: TokenCount = TokenCount(48);
 
 /// Caches rendered lines, so that fragments offered repeatedly are cleaned, counted and analyzed once.

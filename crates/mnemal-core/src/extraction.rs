@@ -180,7 +180,7 @@ pub struct ExtractedFact {
     pub sentence: Span,
 }
 
-/// Confidence of a model's claim. Source: ADR 52; it stays a candidate until an independent second source.
+/// Confidence of a model's claim. Source: ADR 29; it stays a candidate until an independent second source.
 const OF_MODEL: Confidence = Confidence(0.6);
 
 impl ExtractedFact {

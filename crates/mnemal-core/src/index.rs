@@ -155,7 +155,7 @@ const COUNT_BITS: u32 = 6;
 /// The counts that a posting can store: all numbers up to 48, then each about a fifth above the one before.
 ///
 /// Source: own choice; BM25 of a term that occurs 50 times in a text moves by less than 3 % of its weight from one step to the
-/// next, and a posting of two bytes is half as long as one with a count of its own (ADR 32).
+/// next, and a posting of two bytes is half as long as one with a count of its own (ADR 14).
 const COUNTS: [u16; 64] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
     29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 57, 68, 81, 97, 116, 139,

@@ -6,7 +6,7 @@ use crate::{Error, LeaseName, OwnerId, Result, Timestamp};
 
 /// Longest time to live of a lease.
 ///
-/// Source: own default, ADR 17; a later expiry can only come from a wrong clock.
+/// Source: own default, ADR 7; a later expiry can only come from a wrong clock.
 const LONGEST_TTL: Duration = Duration::from_hours(1);
 
 /// The right to do some work until a moment. It avoids duplicate effort and protects nothing: cursors guarantee correctness.

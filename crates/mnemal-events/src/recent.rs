@@ -14,7 +14,7 @@ use mnemal_extract::{foreign_remark, own_part, speaker_voice};
 use mnemal_text::fold;
 
 /// Number of turns offered. Source: the recent-events limit of an earlier design (BA-36); twenty hold no more of the evidence
-/// (ADR 139).
+/// (ADR 24).
 pub const RECENT_TURNS: usize = 10;
 /// Newest human turns that are searched for other speakers. Source: own choice; those who share a memory speak now and then.
 const VOICES: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");

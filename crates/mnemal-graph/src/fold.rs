@@ -31,7 +31,7 @@ const LEFT: [&str; 4] = ["lives_in", "works_at", "studies_at", "member_of"];
 const ENTITY_ROWS: usize = 3;
 /// Approximate memory of a believed fact with its claims, and of one co-occurrence entry.
 ///
-/// Source: own measurement, ADR 37.
+/// Source: own measurement, ADR 36.
 const FACT_BYTES: usize = 1_500;
 const PAIR_BYTES: usize = 32;
 
@@ -471,7 +471,7 @@ impl Pending {
 
 /// Makes the id of a version from the event that creates it: the first half is that of the event's id, which begins
 /// with its time, the second is a hash. The facts of one event are thus adjacent in an index, after those of earlier
-/// events (ADR 60).
+/// events (ADR 2).
 fn fact_id(producer: &Producer, event: EventId, ordinal: u32) -> FactId {
     let hash = derived_id("fact", producer, &[event], ordinal);
     FactId(event.0 & !u128::from(u64::MAX) | hash & u128::from(u64::MAX))

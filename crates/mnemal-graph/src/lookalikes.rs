@@ -98,7 +98,7 @@ async fn proposals(events: &dyn EventStore) -> Result<Vec<(Option<EventId>, (Ent
 /// not proposed.
 ///
 /// The pass needs no model. If the graph has processed nothing since the last run it costs one row read; otherwise every
-/// name is compared with similar ones, some seconds for 10,000 (ADR 38).
+/// name is compared with similar ones, some seconds for 10,000 (ADR 33).
 #[derive(Clone, Debug)]
 pub struct Lookalikes {
     /// The event log.

@@ -30,7 +30,7 @@ const VERSION: u32 = 6;
 ///
 /// Source: own default; the largest batch that an append accepts.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// Most rows of a transaction, those of sources included, which keeps it short. Source: ADR 71, 92, 126.
+/// Most rows of a transaction, those of sources included, which keeps it short. Source: ADR 9 and 49.
 const ROWS: usize = 16;
 /// Estimated events of the first transaction. Source: own measurement, chat of 150 bytes a turn.
 const FIRST_PACE: usize = 12;

@@ -164,7 +164,7 @@ fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
 }
 
 /// Other names in an event that suffice to tell a person from another of the same name; as many must be known of the other.
-/// Source: own choice (ADR 102).
+/// Source: own choice (ADR 33).
 const TELLING: usize = 2;
 
 /// Whether a full name introduces a new person instead of the one known bearer: it is said in full again, in another

@@ -22,7 +22,7 @@ const LEAST: f32 = 0.6;
 const TRIGRAMS: f32 = 0.5;
 /// Most names compared with one name by trigrams. Source: `entity_resolver.py` of hindsight.
 const MOST_ALIKE: usize = 200;
-/// Number of names with one trigram from which on it carries no information. Source: own measurement (ADR 38): 10,000 names
+/// Number of names with one trigram from which on it carries no information. Source: own measurement (ADR 33): 10,000 names
 /// of few syllables in seconds.
 const COMMON_RUN: usize = 100;
 /// Similarity of a name part or a short form to the whole. Source: own choice; others can have it too.

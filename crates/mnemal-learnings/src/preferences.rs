@@ -33,13 +33,13 @@ struct Offer {
     one_in: usize,
 }
 
-/// For a request for advice or work. Source: ADR 56.
+/// For a request for advice or work. Source: ADR 23.
 const FOR_HELP: Offer = Offer { fewest: 60, one_of: 5, one_in: 1 };
-/// For any other request: a question about the past needs room for its answer. Source: ADR 56; the share of a budget is
-/// measured with `bench life` (ADR 178).
+/// For any other request: a question about the past needs room for its answer. Source: ADR 23; the share of a budget is
+/// measured with `bench life` (ADR 21).
 const ELSE: Offer = Offer { fewest: 3, one_of: 3, one_in: 6 };
 /// Tokens of a line: no more lines are offered than fit the budget, or twice as many for a request that omits records
-/// already shown. Source: a line has 29 on average (ADR 56), and they may take .8 of the tokens left for the question, so
+/// already shown. Source: a line has 29 on average (ADR 23), and they may take .8 of the tokens left for the question, so
 /// that of 125 for a budget of 4,000 at most 110 fit.
 const LINE_TOKENS: u32 = 32;
 /// Weight of another person's words relative to the user's, 0 to 1. Source: own choice; the user's come first, and the

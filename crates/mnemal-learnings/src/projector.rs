@@ -21,7 +21,7 @@ use crate::settle::Inference;
 use crate::task;
 use crate::verdict;
 
-/// Approximate limit of rows per transaction, sources included, which keeps it short. Source: ADR 108.
+/// Approximate limit of rows per transaction, sources included, which keeps it short. Source: ADR 9.
 const ROWS: usize = 12;
 /// Events of the first transaction. Source: own choice; in chat one turn in four states a preference.
 const FIRST_PACE: usize = 16;

@@ -8,7 +8,7 @@ use multiversion::multiversion;
 
 use mnemal_text::{Analyzer, Language, idf, term_hash};
 
-/// Weight of vector similarity against [`WORDS`]. Source: measured on the development half of `PrefEval` (ADR 49).
+/// Weight of vector similarity against [`WORDS`]. Source: measured on the development half of `PrefEval` (ADR 23).
 pub(crate) const NEARNESS: f32 = 0.77;
 /// Weight of common words. Source: as [`NEARNESS`]; anything from 0.12 to 0.33 gives the same within .01.
 pub(crate) const WORDS: f32 = 0.23;

@@ -13,7 +13,7 @@ use crate::request::Hit;
 const MOST: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 /// Bytes of an event in which its sentence is searched. Source: own choice; an answer states its subject before that.
 const READ: usize = 4_096;
-/// Longest line of a timeline, in bytes. Source: ADR 56.
+/// Longest line of a timeline, in bytes. Source: ADR 21.
 const LONGEST: usize = 120;
 /// Marks a truncated sentence.
 const CUT: &str = "…";

@@ -9,7 +9,7 @@ use crate::question::Query;
 use crate::recall::is_person;
 use crate::terms::FIRST_PERSON;
 
-/// Factor for turns in which the speaker makes no statement about themselves. Source: `bench abstain` on `LoCoMo` (ADR 31);
+/// Factor for turns in which the speaker makes no statement about themselves. Source: `bench abstain` on `LoCoMo` (ADR 20);
 /// "I painted it" tells who did it, "what a painting" does not.
 const IMPERSONAL: f32 = 0.5;
 

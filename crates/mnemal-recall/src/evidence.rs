@@ -2,7 +2,7 @@
 
 /// Least evidence of a hit that may be injected without an explicit request.
 ///
-/// Source: `bench abstain` (ADR 31): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
+/// Source: `bench abstain` (ADR 20): at .24 at most .05 of the answerable questions of `LoCoMo` and BEAM have no such hit.
 pub const EVIDENCE_FLOOR: f32 = 0.24;
 
 /// Similarity floor for vectors without a declared one, as those supplied with a request. Source: own choice, the floor of
@@ -47,10 +47,10 @@ pub struct EvidenceRule {
 impl EvidenceRule {
     /// The default rule.
     ///
-    /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 31).
+    /// Source: `bench abstain --fit` over the development halves of `LoCoMo`, BEAM-100K and BEAM-500K together (ADR 20).
     /// With one conversation left out at a time the same shares of its questions are rejected within .006. `foreign` is not
     /// fitted there, because the data has no pasted text: own choice, so that a whole mail stays below [`EVIDENCE_FLOOR`]
-    /// (`bench life`, ADR 179).
+    /// (`bench life`, ADR 20).
     pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7, foreign: 0.8 };
 }
 

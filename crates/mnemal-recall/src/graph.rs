@@ -19,7 +19,7 @@ use crate::wanted::Asked;
 
 /// Turns for which the graph is queried, the best by all other signals.
 ///
-/// Source: measured (ADR 40): with 200 no metric of either set improves by .001, with 40 `LoCoMo` loses .002.
+/// Source: measured (ADR 19): with 200 no metric of either set improves by .001, with 40 `LoCoMo` loses .002.
 pub(crate) const LOOKED_AT: usize = 64;
 /// Turns and entities in the cache before it is cleared. Source: own choice; some 20 MB.
 const KEPT: usize = 65_536;

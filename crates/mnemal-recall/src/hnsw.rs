@@ -1,6 +1,6 @@
 //! HNSW index based on `hnsw_rs`; an optional engine that recall itself does not use.
 //!
-//! ADR 42 compares it with sign bits.
+//! ADR 15 compares it with sign bits.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,7 +70,7 @@ impl fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// Builds the graph of all vectors of `dimensions` values. Costs about a millisecond per row (ADR 42).
+    /// Builds the graph of all vectors of `dimensions` values. Costs about a millisecond per row (ADR 15).
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
         let fits = flat.columns().filter(|(_, column)| column.dimensions == dimensions);
         let rows = fits.flat_map(|(first, column)| {

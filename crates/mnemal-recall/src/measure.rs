@@ -56,7 +56,7 @@ impl<'a> Measure<'a> {
         let columns = &self.index.columns;
         let turn = self.turn(row);
         let [words, session, covered, names, reply] = self.by_words(&turn);
-        // A requested number is in the turn itself: what the messages around it contain is irrelevant (ADR 59).
+        // A requested number is in the turn itself: what the messages around it contain is irrelevant (ADR 19).
         let coverage = if self.query.asks_number() { 0.0 } else { covered };
         let [speaker, own] = self.by_speaker(&turn);
         let raw: [f32; SIGNALS] = [

@@ -29,7 +29,7 @@ const CANDIDATES: usize = 100;
 /// Newest events that the substring scan reads. Source: PB-30, the fallback when the index finds nothing.
 pub const NEWEST_SCANNED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// Most rows loaded during one answer. Source: measured, some 40 ms of processor time (ADR 32).
+/// Most rows loaded during one answer. Source: measured, some 40 ms of processor time (ADR 14).
 pub const AT_ONCE: NonZeroUsize = NonZeroUsize::new(32_768).expect("it is not zero");
 
 /// The parts of recall, for one space.
@@ -264,7 +264,7 @@ impl Recall {
     }
 
     /// Adds graph signals to the best candidates, if the graph can hold the answer, and unless the matching words seem to
-    /// be another person's: the graph would then add facts about the named person that are no answer (ADR 45).
+    /// be another person's: the graph would then add facts about the named person that are no answer (ADR 19).
     ///
     /// A missing or failing graph is a gap, and its weights go to the other signals; a graph that is behind adds nothing
     /// for the newest events.

@@ -26,7 +26,7 @@ struct Look {
 
 /// Hamming distance to the query's signs.
 ///
-/// Source: measured (ADR 42), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
+/// Source: measured (ADR 15), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
 /// nearest are found, as many as with a single pass that keeps 6 %.
 const FIRST: Look = Look { fewest: 4_000, share: 60 };
 /// Product of the query's values with the signs; the codes of the remaining rows are read. Source: as [`FIRST`].

@@ -141,7 +141,7 @@ pub(crate) const KIND: usize = 19;
 /// Source: learned once, listwise (softmax over the candidates, cross-entropy on the evidence), on the development halves
 /// of `LoCoMo` and BEAM-100K together, all roles indexed, then rounded: `cargo xtask bench signals --fit --data locomo
 /// --data beam100k`. With one conversation left out at a time: `LoCoMo` R@10 .824, nDCG@10 .673 (n = 689); BEAM .661, .540
-/// (n = 179). BM25 alone has .636, .504 and .406, .295 (ADR 30). `brevity`, `asked` and `summary` were fixed (`--hold
+/// (n = 179). BM25 alone has .636, .504 and .406, .295 (ADR 19). `brevity`, `asked` and `summary` were fixed (`--hold
 /// brevity=1.1 --hold asked=1.8 --hold summary=2.8`), because the total hides the difference between speakers: R@10 on BEAM
 /// is .683 for people's words (n = 170) and .304 for the assistant's (n = 33).
 ///

@@ -20,7 +20,7 @@ use crate::request::{Hit, RecallRequest, Recalled};
 /// Default number of hits offered to a context; its budget decides how many fit.
 ///
 /// Source: measured with `bench recall --context 4000` on the development half of `LoCoMo`, share of a question's evidence
-/// that is in the context: 8 hits .723, 24 hits .832 (ADR 12).
+/// that is in the context: 8 hits .723, 24 hits .832 (ADR 21).
 pub const INJECT_LIMIT: NonZeroUsize = NonZeroUsize::new(24).expect("24 is not zero");
 /// Most hits offered to a context. Source: own choice.
 const MOST: NonZeroUsize = NonZeroUsize::new(80).expect("80 is not zero");
@@ -34,7 +34,7 @@ const TOKEN_BYTES: usize = 4;
 /// A hit may take one part in this many of the budget.
 ///
 /// Source: measured on the development half of BEAM-100K, share of the evidence in contexts of 1,000 tokens: one in 10
-/// .648, one in 16 .685, one in 24 .700 (ADR 178).
+/// .648, one in 16 .685, one in 24 .700 (ADR 21).
 const ONE_IN: usize = 20;
 /// Bytes that every hit may have. Source: own choice, two sentences.
 const SHORTEST: usize = 200;
@@ -46,7 +46,7 @@ const BESIDE: f32 = 0.5;
 const NOTES: usize = 5;
 /// Evidence that the best hit needs if few lines are wanted, as by a host that sends a request on every prompt: there
 /// silence is the usual answer. Source: own choice; one shared word of three, as in "the checkout page", stays below it. On
-/// `LoCoMo` .96 of the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 31).
+/// `LoCoMo` .96 of the questions that were put to another conversation stay below, .55 on BEAM-100K (ADR 20).
 const FEW_FLOOR: f32 = 0.45;
 
 /// Offers the hits for the query of a context, best first.
@@ -179,7 +179,7 @@ struct Floors {
 
 impl Floors {
     /// If the best hit answers, the rest of the budget goes to the next best: share of the evidence in contexts of 1,000
-    /// tokens, development half of `LoCoMo`, .792 with a floor for further hits and .823 without one (ADR 179).
+    /// tokens, development half of `LoCoMo`, .792 with a floor for further hits and .823 without one (ADR 20).
     ///
     /// If few lines are wanted, words of a page or a tool do not justify an injection by themselves, and next to others
     /// they need the full evidence of a best hit.

@@ -15,7 +15,7 @@ pub(crate) const SMALL: usize = BLOCK_ROWS / 2;
 
 /// Most blocks that one transaction merges.
 ///
-/// Source: ADR 108, so that it stays below 5 ms; the resulting blocks are still small, and are merged with one another later.
+/// Source: ADR 9, so that it stays below 5 ms; the resulting blocks are still small, and are merged with one another later.
 const AT_ONCE: usize = 128;
 
 /// Most bytes that blocks of many terms may have together to be merged, 2 MiB.

@@ -78,7 +78,7 @@ impl Default for Options {
 const READERS: (u32, u32) = (2, 4);
 
 /// Returns the number of readers of a space: one per processor, because further ones only wake each other, and each reads again
-/// what another has cached (ADR 151).
+/// what another has cached (ADR 13).
 fn readers() -> u32 {
     let (fewest, most) = READERS;
     let processors = thread::available_parallelism().map_or(1, usize::from);

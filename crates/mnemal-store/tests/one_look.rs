@@ -1,4 +1,4 @@
-//! A context checks once for changes (ADR 101).
+//! A context checks once for changes (ADR 13).
 
 use mnemal_core::{Advance, Cursor, EventStore as _, GraphDelta, IndexStore as _, Projection, Seq};
 use mnemal_store::{SqliteStore, at_one_look};

@@ -14,11 +14,11 @@ pub use self::candidate::{FEATURES, Features};
 const REDUNDANT: f32 = 0.6;
 /// Penalty of a sentence whose terms are all in chosen ones.
 ///
-/// Source: ADR 48, the best of 0, 0.5, 0.8 and 1 on the development half of `LoCoMo`.
+/// Source: ADR 39, the best of 0, 0.5, 0.8 and 1 on the development half of `LoCoMo`.
 const KNOWN: f32 = 0.8;
 /// Feature weights, in the order of [`FEATURES`], and the base score.
 ///
-/// Source: ADR 48, ridge regression over the sentences of the development half of `LoCoMo`: the share of a sentence that is
+/// Source: ADR 39, ridge regression over the sentences of the development half of `LoCoMo`: the share of a sentence that is
 /// in the reference summary of its session, relative to its length (`bench summaries --fit`).
 const WEIGHTS: Weights = Weights { base: -0.1441, of: [1.2681, 0.1223, -0.1924, 0.0196, 0.08] };
 

@@ -20,7 +20,7 @@ use crate::tree::{
 pub const CYCLE: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
 /// Most rows of a transaction, those of sources and of parents included, which keeps it short: three full leaves, or twenty
-/// of one event each, with the branches above them. Source: ADR 108, 123.
+/// of one event each, with the branches above them. Source: ADR 9.
 const ROWS: usize = 180;
 /// Rows of the branches that all leaves of a step share: channel, day, week, month and root, each with its sources.
 const SHARED: usize = 40;

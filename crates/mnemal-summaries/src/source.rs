@@ -17,7 +17,7 @@ const CHANNEL: usize = 5;
 const ROOT: usize = 5;
 /// Budgets, in tokens: up to the first the root is not offered with a question, and from the second on all of it is.
 ///
-/// Source: measured with `bench context`, ADR 139: at the first it displaces evidence, at the second none.
+/// Source: measured with `bench context`, ADR 24: at the first it displaces evidence, at the second none.
 const ROOM: [u32; 2] = [1_000, 4_000];
 
 /// Offers the newest sentences of the named channel, and of the root: five without a question, as at session start, and

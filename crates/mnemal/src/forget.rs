@@ -28,7 +28,7 @@ use crate::span::Operation;
 /// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
 pub(crate) const TELLING: usize = 8;
 
-/// Events that one transaction erases; what is left of a forget is finished after a crash. Source: ADR 108, so that it stays below
+/// Events that one transaction erases; what is left of a forget is finished after a crash. Source: ADR 9, so that it stays below
 /// 5 ms.
 const AT_ONCE: usize = 4;
 

@@ -11,7 +11,7 @@ use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
 use crate::user::UserGraph;
 
-/// Longest time in which the graph of one user is read, for whoever has no answer without it. Source: ADR 164.
+/// Longest time in which the graph of one user is read, for whoever has no answer without it. Source: ADR 3.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Memory {

@@ -13,7 +13,7 @@ use crate::engine::{Engine, FOLD_WAIT, missing};
 
 /// The lease of background work. Source: ARCHITECTURE 8.
 pub(crate) const BACKGROUND: &str = "background";
-/// How long the lease lasts without being renewed. Source: own default, ADR 17.
+/// How long the lease lasts without being renewed. Source: own default, ADR 7.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
 /// Events that are indexed anew at once. Source: a full block.
 const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has rows");

@@ -209,7 +209,7 @@ async fn talk_goes_first_and_does_not_keep_the_work_from_being_done() {
     assert_eq!(space.cycles().await, 0, "no cycle while somebody talks");
 }
 
-// proves: NB-25, NB-26 (the interval; each step once, ADR 63)
+// proves: NB-25, NB-26 (the interval; each step once, ADR 7)
 #[tokio::test(start_paused = true)]
 async fn the_settings_say_how_often_work_steps_and_whether_talk_puts_it_off() {
     let extract = |interval_secs, backoff_when_active| ExtractSettings {

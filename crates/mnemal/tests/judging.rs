@@ -261,7 +261,7 @@ const GOODS: [&str; 52] = [
     "ropes", "saddles", "saws", "shovels", "stoves", "tables", "tents", "tiles", "wheels",
 ];
 
-// The batches of RB-55 and CF-08, as ADR 142 has them.
+// The batches of RB-55 and CF-08, as ADR 29 has them.
 #[tokio::test(start_paused = true)]
 async fn a_question_has_twenty_notes_and_what_the_user_corrected_in_the_last_seven_days() {
     let dream = DreamSettings {

@@ -41,7 +41,7 @@ const TAGS: usize = 64;
 ///
 /// Notes that differ in negation or numbers are skipped: they are an update or a contradiction, not a repetition. A text
 /// that omits a name, a number or a date of either note is requested again with what is missing, at most twice, and then
-/// given up (ADR 131); one that adds something is requested again as often. The dreamer checks the result like every
+/// given up (ADR 30); one that adds something is requested again as often. The dreamer checks the result like every
 /// proposal. A pair without a usable answer is retried after 7 days, then 14, 28, and every 56.
 #[derive(Clone, Debug)]
 pub struct Merges {

@@ -13,7 +13,7 @@ use super::take::{Taken, imported_id, known};
 use crate::document::{self, COPIES, DOCUMENT, DOCUMENTS, DocumentOptions, FILE, FILE_ID, HEADING, PAGE};
 use crate::limit;
 
-/// Chunks of a document in one transaction, and bytes of their texts. Source: ADR 108, so that it stays below 5 ms.
+/// Chunks of a document in one transaction, and bytes of their texts. Source: ADR 9, so that it stays below 5 ms.
 const CHUNKS: usize = 12;
 const CHUNK_BYTES: usize = 64 * 1024;
 /// Events of an older version that are read with one query.

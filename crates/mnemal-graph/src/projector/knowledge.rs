@@ -163,7 +163,7 @@ pub(super) fn noted(event: &Event) -> Option<Noted> {
 mod tests {
     use super::*;
 
-    // proves: NB-38 (five attempts at growing distances, counted in events: ADR 130)
+    // proves: NB-38 (five attempts at growing distances, counted in events: ADR 36)
     #[test]
     fn what_could_not_be_read_is_tried_five_times_ever_later() {
         let mut known = Knowledge::whole(Names::default());

@@ -4,7 +4,7 @@
 //! and the difference is stored; then the rows of a few events are replaced at a time, so a reader finds each event's facts
 //! once, old or new. Any interruption (a new event, another process, a restart) only causes a new comparison.
 //!
-//! Memory: every version of every fact once, the believed ones twice, plus mentions and names; measured in ADR 43.
+//! Memory: every version of every fact once, the believed ones twice, plus mentions and names; measured in ADR 36.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;

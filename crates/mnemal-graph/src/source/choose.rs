@@ -19,7 +19,7 @@ const LANE: u32 = 10;
 /// Facts per named entity at [`BUDGET`] if none shares a word with the question.
 ///
 /// Source: measured with `bench context` on the development halves: none loses .017 of the evidence of multi-hop questions,
-/// ten give the same (ADR 41).
+/// ten give the same (ADR 22).
 const UNASKED: u32 = 3;
 /// Quotes of uncertain facts where no certain one answers. Source: own choice, a question about oneself has one or two
 /// answers.
@@ -29,12 +29,12 @@ const QUOTED: usize = 3;
 const BUDGET: u32 = 4_000;
 /// The budget up to which only answering facts are offered: there a block with its fence displaces a recalled turn.
 ///
-/// Source: measured with `bench context`, ADR 41.
+/// Source: measured with `bench context`, ADR 22.
 const ROOM: u32 = 1_000;
 /// Predicates of the user worth showing for any question, in addition to safety facts; the rest is shown on request.
 ///
 /// Source: measured with `bench context`: with family, goals and deadlines in every context, recall loses evidence that
-/// they do not hold (ADR 41).
+/// they do not hold (ADR 22).
 const ALWAYS: [&str; 7] = ["name", "pronouns", "lives_in", "timezone", "speaks", "works_at", "role"];
 /// Weights: words shared with the question, a link to the user, and the strength of the fact.
 ///

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::http::problem::Problem;
 
-/// Searches and contexts that are worked out at once, for each processor. Source: ADR 83; they take processor time, so that
+/// Searches and contexts that are worked out at once, for each processor. Source: ADR 47; they take processor time, so that
 /// more of them finish none earlier, and all at once miss the deadlines of their parts.
 const DESKS: usize = 4;
 /// How long a stream waits before it looks again whether a desk is taken. Source: own choice, the time of a search.

@@ -78,7 +78,7 @@ pub(crate) async fn put_vectors(sql: &dyn Sql, model: &ModelId, rows: &[(EventId
 
 /// Most blocks that one transaction rewrites for late vectors, and most rows in them: one full block, or a few small ones.
 ///
-/// Source: ADR 108, so that it stays below 5 ms.
+/// Source: ADR 9, so that it stays below 5 ms.
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// Splits rows so that each part rewrites few blocks; unknown events are skipped.

@@ -1,8 +1,8 @@
 //! Receipts, and the records that each session was shown.
 //!
 //! A receipt is one row, because one is written with every context: its source events are only in its body, and an erase, which
-//! is rare, scans all of them (ADR 57). The sources of a session's shown records are also in a receipt of that session, for as
-//! long as it is kept, so that they are found through its receipts (ADR 100). Older files have tables for both, which empty
+//! is rare, scans all of them (ADR 17). The sources of a session's shown records are also in a receipt of that session, for as
+//! long as it is kept, so that they are found through its receipts (ADR 17). Older files have tables for both, which empty
 //! over time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,7 +26,7 @@ use crate::{removal, serve, statement};
 
 /// Receipts that an erase reads at once. Source: own default, about two megabytes.
 const PAGE: usize = 100;
-/// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 108.
+/// Receipts that a sweep removes in one transaction, so that it stays short; one has some twenty kilobytes. Source: ADR 9.
 const RECEIPTS: u64 = 16;
 /// Bytes of the name of an event: `evt_` and 26 letters.
 const NAME: usize = 30;

@@ -61,7 +61,7 @@ pub(crate) async fn sweep(sql: &dyn Sql, at: Timestamp) -> Result<u64> {
     swept(sql, || Step::new(removal::SWEEP_WORKING, vec![at.into(), SWEPT.into()])).await
 }
 
-/// Rows that a sweep removes in one transaction, so that it stays short. Source: ADR 108.
+/// Rows that a sweep removes in one transaction, so that it stays short. Source: ADR 9.
 pub(super) const SWEPT: u64 = 100;
 
 /// Sweeps in small steps until nothing is left; `some` removes at most [`SWEPT`] rows. Returns the number of removed rows.

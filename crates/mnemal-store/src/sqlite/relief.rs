@@ -19,12 +19,12 @@ use super::ready::{Log, Ready};
 const LONG: i64 = 1_000;
 /// Pages of the write-ahead log at which the writer makes sure that it restarts.
 ///
-/// Source: own measurement (ADR 144), 16 MB: on a shared disk a checkpoint of sixty pages may take fifteen milliseconds, which
+/// Source: own measurement (ADR 9), 16 MB: on a shared disk a checkpoint of sixty pages may take fifteen milliseconds, which
 /// the next job waits for.
 const TOO_LONG: i64 = 4_000;
 /// Most pages that the writer checkpoints itself between two jobs, after the separate connection has done most of them.
 ///
-/// Source: own measurement (ADR 144): a page takes some ten microseconds, and the next job waits for all of them.
+/// Source: own measurement (ADR 9): a page takes some ten microseconds, and the next job waits for all of them.
 const REST: i64 = 32;
 /// Number of times in a row with a larger rest, after which the writer's share doubles, up to five times: otherwise a process
 /// that writes without a pause to a slow disk would never get a log that restarts. Source: own choice; the log grows by some

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// Time within which the next append of a series arrives, and for which other work waits.
 ///
-/// Source: own measurement, ADR 125; a caller that appends in a loop takes a tenth of it, and timers are no finer than a half.
+/// Source: own measurement, ADR 9; a caller that appends in a loop takes a tenth of it, and timers are no finer than a half.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 /// Quick appends that make a series. Source: own choice; a question, or a note with its fold, is not a series.
 const ENOUGH: u32 = 2;
@@ -19,7 +19,7 @@ const ENOUGH: u32 = 2;
 const FORGOTTEN: Duration = Duration::from_millis(50);
 /// Total time for which one piece of other work waits.
 ///
-/// Source: own choice, ADR 125; under an endless stream of appends it still proceeds at up to a hundred pieces a second.
+/// Source: own choice, ADR 9; under an endless stream of appends it still proceeds at up to a hundred pieces a second.
 pub(super) const AT_MOST: Duration = Duration::from_millis(10);
 
 /// A series of appends in quick succession.

@@ -15,7 +15,7 @@ pub const FEATURES: [&str; 5] = ["centroid", "terms", "addressed", "specifics", 
 /// The features of a sentence, in the order of [`FEATURES`].
 pub type Features = [f32; 5];
 
-/// Most names and numbers that count. Source: ADR 48; a fourth adds nothing.
+/// Most names and numbers that count. Source: ADR 39; a fourth adds nothing.
 const SPECIFICS: usize = 3;
 
 /// A candidate sentence.
