@@ -3,15 +3,16 @@
 usage: train.py DATA.json BASE.npz OUT 'JOB as JSON'
 A job is {name, seed, epochs, …}; see DEFAULTS.
 Embeddings of pieces stay as they are: many are in no turn that is trained on.
+Every `keep` minutes the state goes to OUT/NAME.state.pt; the same command goes on from there, to the same end as without a stop.
 """
-import json, math, random, sys, time
+import json, math, os, random, sys, time
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-DEFAULTS = dict(name="reader", seed=1, epochs=8, lr=2e-4, head_lr=5e-4, batch=32, decay=0.9, drop=0.1, wide=12, span=256, heads=12, threads=2, talk=100, limit=0, minutes=0)
+DEFAULTS = dict(name="reader", seed=1, epochs=8, lr=2e-4, head_lr=5e-4, batch=32, decay=0.9, drop=0.1, wide=12, span=256, heads=12, threads=2, talk=100, limit=0, minutes=0, keep=5)
 NOTHING = {"ids": [], "at": [], "shape": [], "list": []}
 LEAST, MOST = 0.02, 32      # probability of a span that is kept, and how many of a turn
 
@@ -349,6 +350,14 @@ def main(data, base, out, job):
     optimizer = torch.optim.AdamW([{"params": values, "peak": peak, "weight_decay": decay} for (peak, decay), values in groups.items()], lr=1e-4, betas=(0.9, 0.98))
     size, step, rng = job["batch"], 0, random.Random(job["seed"] * 7 + 1)
     total = job["epochs"] * (len(rows) // size)
+    state, kept, done = f"{out}/{job['name']}.state.pt", begin, 0
+    if os.path.exists(state):
+        saved = torch.load(state)
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        torch.set_rng_state(saved["rng"])
+        done = saved["step"]
+        print(job["name"], f"goes on behind step {done}", flush=True)
     length = lambda row: sum(map(len, row["turn"]["ids"])) + sum(map(len, row["before"]["ids"]))
     for epoch in range(job["epochs"]):
         model.train()
@@ -360,6 +369,9 @@ def main(data, base, out, job):
             packs += [chunk[i:i + size] for i in range(0, len(chunk), size)]
         rng.shuffle(packs)
         for pack in packs:
+            if step < done:     # this was trained before; the order is that of the seed
+                step += 1
+                continue
             share = step / total
             if job["minutes"]:      # the rate falls by the clock, so that a run ends when it shall
                 share = max(share, (time.time() - begin) / 60 / job["minutes"])
@@ -375,9 +387,15 @@ def main(data, base, out, job):
             nn.utils.clip_grad_norm_([p for p in model.parameters() if p.grad is not None], 1.0)
             optimizer.step()
             step += 1
+            if time.time() - kept > 60 * job["keep"]:
+                kept = time.time()
+                torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": torch.get_rng_state(), "step": step}, state + ".part")
+                os.replace(state + ".part", state)
             if step % job["talk"] == 0:
                 print(job["name"], f"epoch {epoch} step {step} of {total}", round(float(loss.detach()), 3), f"{time.time() - begin:.0f} s", flush=True)
     torch.save({"job": job, "state": {name: value.half() if value.is_floating_point() else value for name, value in model.state_dict().items()}}, f"{out}/{job['name']}.pt")
+    if os.path.exists(state):
+        os.remove(state)
     for split in ("val", "held"):
         own = [row for row in data["rows"] if row["split"] == split]
         if job["limit"]:

@@ -150,3 +150,27 @@ async fn a_day_from_which_or_until_which_something_holds_may_be_ahead() {
     let home = graph_of("I have lived in Ghent since March.").await;
     assert!(home.iter().all(|fact| day(fact.valid_at) == Some("2025-03-01".to_owned())), "{home:?}");
 }
+
+#[tokio::test]
+async fn who_had_a_role_is_not_told_as_its_holder() {
+    for turn in [
+        "My old boss Karl was strict.",
+        "My former landlord Karl was strict.",
+        "Mein früherer Chef Karl war streng.",
+        "Mi antiguo jefe se llama Karl.",
+        "Mon ancien chef s'appelle Karl.",
+    ] {
+        assert_eq!(known(&[turn]).await, [] as [&str; 0], "{turn}");
+    }
+    assert_eq!(
+        known(&["My old friend Karl is a baker."]).await.first().map(String::as_str),
+        Some("Karl role baker candidate")
+    );
+}
+
+#[tokio::test]
+async fn a_name_on_s_is_whole_and_a_saint_in_a_name_is_no_day() {
+    assert_eq!(known(&["I work at Lloyd's, in the city."]).await, ["user works_at Lloyd's"]);
+    let graph = known(&["Soy enfermera en el hospital San Juan."]).await;
+    assert_eq!(graph, ["user role enfermera"]);
+}
