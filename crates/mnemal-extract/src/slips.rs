@@ -39,7 +39,7 @@ pub(crate) fn without_admissions(text: &str, all: Vec<Sentence>) -> Vec<Sentence
         let colon = own.char_indices().find(|(at, sign)| matches!(sign, ':' | '：') && *at <= LONGEST);
         let behind = colon.and_then(|(at, sign)| {
             let rest = own.get(at + sign.len_utf8()..)?;
-            let is_slip = admits_slip(&OwnWords::whole(own.get(..at)?)) && !rest.trim().is_empty();
+            let is_slip = is_admission(own.get(..at)?) && !rest.trim().is_empty();
             is_slip.then(|| one.end - rest.trim_start().len())
         });
         behind.map_or(one, |start| Sentence { start, ..one })
@@ -49,7 +49,11 @@ pub(crate) fn without_admissions(text: &str, all: Vec<Sentence>) -> Vec<Sentence
 
 /// Returns `true` if a turn says that what was said before was wrong.
 pub fn admits_slip(own: &OwnWords<'_>) -> bool {
-    let text = plain(own.as_str());
+    is_admission(own.as_str())
+}
+
+fn is_admission(text: &str) -> bool {
+    let text = plain(text);
     phrases().iter().any(|phrase| {
         let words = phrase.trim();
         if words.is_ascii() && !words.contains(' ') {

@@ -34,6 +34,7 @@ mod message;
 mod model;
 mod past;
 mod portrait;
+pub mod prelude;
 mod quality;
 mod quote;
 mod read_state;

@@ -31,6 +31,19 @@ pub(super) fn header_of_each_file(tree: &Tree) -> Vec<Finding> {
     tree.rust_files().filter_map(found).collect()
 }
 
+/// The prelude of the facade, and the most names in it. Source: own choice; more of them are a second root.
+const PRELUDE: (&str, usize) = ("crates/mnemal/src/prelude.rs", 40);
+
+/// The prelude of the facade exists and has few names.
+pub(super) fn names_of_the_prelude(tree: &Tree) -> Vec<Finding> {
+    let (path, most) = PRELUDE;
+    let Some(file) = tree.file(path) else { return vec![Finding::at(path, "does not exist")] };
+    let exports = file.text.split("pub use ").skip(1).filter_map(|export| export.split(';').next());
+    // The last of several ends with a comma too.
+    let count: usize = exports.map(|export| export.replace(",\n}", "\n}").matches(',').count() + 1).sum();
+    if count <= most { Vec::new() } else { vec![Finding::at(path, format!("{count} names; at most {most}"))] }
+}
+
 /// No file or folder of code has a name without meaning, and no file is called `mod.rs`.
 pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -67,6 +80,18 @@ mod tests {
         ];
         let expected = ["crates/a/src/b.rs:1: the header begins with `What`; name the thing"];
         assert_eq!(check(header_of_each_file, &files), expected);
+    }
+
+    #[test]
+    fn a_prelude_of_too_many_names_is_found() {
+        let names = |count: usize| {
+            let names: Vec<String> = (0..count).map(|at| format!("    N{at},\n")).collect();
+            format!("//! P.\npub use crate::One;\npub use crate::{{\n{}}};\n", names.concat())
+        };
+        assert!(check(names_of_the_prelude, &[(PRELUDE.0, &names(39))]).is_empty());
+        let found = check(names_of_the_prelude, &[(PRELUDE.0, &names(40))]);
+        assert_eq!(found, ["crates/mnemal/src/prelude.rs: 41 names; at most 40"]);
+        assert_eq!(check(names_of_the_prelude, &[]), ["crates/mnemal/src/prelude.rs: does not exist"]);
     }
 
     #[test]
