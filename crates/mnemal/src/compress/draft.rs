@@ -136,7 +136,7 @@ impl Draft {
         self.kept.splice(0..0, late);
     }
 
-    /// Asks a model to summarize the turns; it is not shown text of other speakers.
+    /// Asks a model to summarize the turns; it is not shown content of level external.
     async fn ask(&mut self, model: &Model) -> Result<String> {
         let shown: Vec<&Turned> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
         let lines: Vec<String> = shown.iter().map(|turn| turn.spoken.line()).collect();

@@ -78,7 +78,7 @@ pub(super) fn ends(turns: &[Turned]) -> (Timestamp, Zone) {
     turns.last().map_or_else(|| (Timestamp::EPOCH, Zone::utc()), |turn| turn.at.clone())
 }
 
-/// Returns extracted sentences of the turns; text of other speakers is excluded, so that it does not become a statement of the
+/// Returns extracted sentences of the turns; content of level external is excluded, so that it does not become a statement of the
 /// engine.
 pub(super) fn shortened(engine: &Engine, turns: &[Turned]) -> String {
     let said: Vec<Utterance<'_>> =
