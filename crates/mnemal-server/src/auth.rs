@@ -1,4 +1,4 @@
-//! Who may do what: keys, their rights, and where they are kept.
+//! Authorization: keys, their rights, and their storage.
 //!
 //! A key is a name for a program. It is shown once, when it is made, and kept as a hash; what it may do stands beside the
 //! hash. The *local key* is the one that a person's own programs share: it lies in a file that only its owner can read.

@@ -1,4 +1,4 @@
-//! How often a caller may ask.
+//! Rate limits of callers.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

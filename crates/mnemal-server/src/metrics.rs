@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it.
+//! Metrics in the Prometheus text format.
 //!
 //! The table of families is closed, and so is every set of label values: a route is its pattern, never its path, and no name
 //! or text of a memory is ever a label.

@@ -1,4 +1,4 @@
-//! What can be set of a server; who may do what is kept elsewhere.
+//! Settings of the server; the rights of callers are stored elsewhere.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What programs read and write: the JSON forms of SURFACES 1.5, written out by hand so that nothing inside can change them.
+//! Wire forms: the JSON that programs read and write, written out by hand so that no internal change alters them.
 //!
 //! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
 

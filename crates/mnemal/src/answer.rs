@@ -1,4 +1,4 @@
-//! Reads on their way: each builder makes one request and asks one layer.
+//! Read calls: `recall` and `context` request builders, each one query of one layer.
 
 use std::future::{Future, IntoFuture};
 use std::num::NonZeroUsize;
@@ -24,13 +24,13 @@ use crate::user::both;
 #[cfg(feature = "sqlite")]
 use mnemal_store::at_one_look;
 
-/// Without SQLite no store looks whether what it keeps still holds.
+/// Fallback for builds without SQLite: runs the work without a shared read snapshot.
 #[cfg(not(feature = "sqlite"))]
 fn at_one_look<W>(work: W) -> W {
     work
 }
 
-/// A search on its way; awaiting it answers.
+/// A pending search; awaiting it runs the query.
 #[derive(Debug)]
 #[must_use = "nothing is searched until it is awaited"]
 pub struct RecallCall {
@@ -40,16 +40,16 @@ pub struct RecallCall {
     look: Look,
 }
 
-/// How many times as many hits are looked at where too many of them were not known at the belief time. Source: own choice.
+/// Factor by which the candidate set grows when too many hits were recorded after the belief time. Source: own choice.
 const DEEPER: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not zero");
-/// Most hits that are looked at for that. Source: own choice; a million events are looked at within some seconds.
+/// Upper bound of that candidate set. Source: own choice; a million events are scanned within some seconds.
 const DEEPEST: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("a million is not zero");
 
-/// How often hits are looked at.
+/// Number of ranking passes over the hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Once,
-    /// The best ones by the reranker too.
+    /// The best hits are scored a second time, by the reranker.
     Twice,
 }
 
@@ -66,108 +66,107 @@ impl RecallCall {
         Self { memory, request, asked: Gaps::default(), look: Look::Once }
     }
 
-    /// Sets the most hits; at least one.
+    /// Sets the maximum number of hits; at least one.
     pub fn limit(mut self, limit: usize) -> Self {
         self.request.limit = at_least_one(limit);
         self
     }
 
-    /// Searches notes alone, at most `recall.inject_limit` of them: what a turn is offered for what its user says.
+    /// Searches notes only and returns at most `recall.inject_limit` of them: the notes that a host injects for a user turn.
     pub fn notes_for_a_turn(mut self) -> Self {
         self.request.filter.roles = Within::Only(vec![Role::Decision]);
         self.request.limit = at_least_one(self.memory.engine.settings().recall.inject_limit);
         self
     }
 
-    /// Narrows the search, in place of what the scope said of conversation and agent; within the memory of one user it stays
-    /// there.
+    /// Narrows the search by this filter, which replaces the session and agent of the scope. A memory of one user stays limited
+    /// to that user.
     pub fn filter(mut self, filter: EventFilter) -> Self {
         let own = both(&self.memory.scope.user, &filter.user);
-        // What is of two users is of nobody: what is found is nothing of the other's.
+        // Two users cannot be combined: the intersection of their records is empty.
         let user = own.unwrap_or_else(|| self.memory.scope.user.clone());
         self.request.filter = EventFilter { user, ..filter };
         self
     }
 
-    /// Leaves out what happened before; the moment itself passes.
+    /// Keeps only events at or after this moment.
     pub fn since(mut self, since: Timestamp) -> Self {
         self.request.filter.since = Some(since);
         self
     }
 
-    /// Leaves out what happened at this moment or later.
+    /// Keeps only events before this moment.
     pub fn until(mut self, until: Timestamp) -> Self {
         self.request.filter.until = Some(until);
         self
     }
 
-    /// Chooses the arms.
+    /// Chooses the retrieval arms.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.request.mode = mode;
         self
     }
 
-    /// Lets arms count more than they do by themselves.
+    /// Raises the weight of single arms.
     pub fn boosts(mut self, boosts: Boosts) -> Self {
         self.request.boosts = boosts;
         self
     }
 
-    /// Says where the asker is, for "yesterday" and "on Friday"; without it they are read in UTC.
+    /// Sets the time zone of the asker, in which "yesterday" and "on Friday" are resolved; UTC without it.
     pub fn zone(mut self, zone: Zone) -> Self {
         self.request.zone = zone;
         self
     }
 
-    /// Chooses how hits are taken from the ranking. In each space that is asked, by itself.
+    /// Sets the diversification of hits, applied in each queried space separately.
     pub fn spread(mut self, spread: Spread) -> Self {
         self.request.spread = spread;
         self
     }
 
-    /// Chooses how far down the ranking hits are taken. In each space that is asked, by itself.
+    /// Sets the score cutoff of the ranking, applied in each queried space separately.
     pub fn depth(mut self, depth: Depth) -> Self {
         self.request.depth = depth;
         self
     }
 
-    /// Leaves out hits of a lower score.
+    /// Drops hits below this score.
     pub fn min_score(mut self, score: f32) -> Self {
         self.request.min_score = Some(score);
         self
     }
 
-    /// Hands in the query's own vector with its model.
+    /// Passes a vector of the query, with the model that made it.
     pub fn query_vector(mut self, model: ModelId, values: Vec<f32>) -> Self {
         self.request.query_vector = Some((model, values));
         self
     }
 
-    /// Hands in what [`embed_query`](Memory::embed_query) answered; without a vector the embedder in process makes one, and
-    /// the answer has the gap.
+    /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
+    /// the answer carries the gap.
     pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
         self.request.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
         self
     }
 
-    /// Asks the reranker for a second look at the 20 best hits, of which the answer then has the best by its order.
+    /// Reranks the 20 best hits; the answer then takes its hits in the reranker's order.
     ///
-    /// Scores, and what they are made of, stay as they are: [`Hit::reranked`](crate::Hit::reranked) tells the order apart.
-    /// Without a reranker, or when it fails or takes more than half a second, there is a gap of `rerank`, and the hits stand
-    /// in their first order.
+    /// Scores and their signals stay unchanged; [`Hit::reranked`](crate::Hit::reranked) holds the new rank. Without a reranker,
+    /// or when it fails or needs more than half a second, the answer has a gap of `rerank` and keeps the first order.
     pub fn reranked(mut self) -> Self {
         self.look = Look::Twice;
         self
     }
 
-    /// Says what counts, as known when: of what is found only what had been recorded at the belief time, and of the notes what
-    /// held. The ranking knows the words of today.
+    /// Answers as of a moment (bi-temporal): keeps only hits that had been recorded at the belief time, and only notes that held.
+    /// Ranking statistics are those of today.
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.request.as_of = Some(as_of);
         self
     }
 
-    /// Brings the messages before and after each hit along, outside the ranking.
+    /// Adds the messages before and after each hit; they are not ranked.
     pub fn with_neighbours(mut self) -> Self {
         self.request.expand = Expand::Neighbours;
         self
@@ -190,7 +189,8 @@ impl RecallCall {
             let (own, others) = (gaps.merge(own?), gaps.merge(others));
             let mut found = merged(own, others, &self.request);
             let is_all = found.hits.len() < self.request.limit.get();
-            // What was recorded later was not known then. It is ranked with the others, so that more must be looked at.
+            // An event recorded later was not known at the belief time. It is ranked with the others, so more candidates are
+            // needed.
             found.hits.retain(|hit| hit.event.recorded_at <= as_of.belief);
             found.withheld.retain(|ended| ended.hit.event.recorded_at <= as_of.belief);
             if is_all || found.hits.len() >= wanted.get() || self.request.limit >= DEEPEST {
@@ -215,7 +215,7 @@ impl RecallCall {
 }
 
 impl Engine {
-    /// Answers from this space alone.
+    /// Searches this space only.
     pub(crate) async fn recalled(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
         let Some(recall) = self.parts().recall.clone() else {
             let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
@@ -232,8 +232,8 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Loads the whole index into memory, in steps between which other tasks run. Without it the first answers of a large
-    /// space know its newest events only, and say so.
+    /// Loads the whole index into memory, in steps between which other tasks run. Until then, the first answers of a large space
+    /// cover its newest events only, with a gap.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` when a block is damaged.
@@ -244,10 +244,10 @@ impl Engine {
         }
     }
 
-    /// Returns the gaps of an answer that recall cannot know of.
+    /// Returns the gaps of an answer that recall itself cannot detect.
     ///
-    /// Asks the database as little as can be: an index that answered has read the head of the log with its mark, and whether
-    /// notes are behind matters where there is one among the hits.
+    /// Reads the database as little as possible: an index that answered has already read the head of the log, and the lag of the
+    /// notes matters only when a note is among the hits.
     async fn unsaid(&self, answer: &Degraded<Recalled>) -> Vec<Gap> {
         let was_searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
         if !was_searched || answer.gaps.iter().any(|gap| gap.layer == Layer::Lexical) {
@@ -282,7 +282,7 @@ fn at_least_one(limit: usize) -> NonZeroUsize {
     NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// A context on its way; awaiting it assembles.
+/// A pending context; awaiting it assembles the context.
 #[derive(Debug)]
 #[must_use = "nothing is assembled until it is awaited"]
 pub struct ContextCall {
@@ -326,82 +326,82 @@ impl ContextCall {
         }
     }
 
-    /// Sets the hard limit, in tokens.
+    /// Sets the token budget, a hard limit.
     pub fn budget(mut self, tokens: u32) -> Self {
         self.budget = TokenCount(tokens);
         self
     }
 
-    /// Sets the conversation that will be shown the context; its own turns are in its window already and are not recalled
-    /// into it. Without it every conversation counts as another one.
+    /// Sets the session that will receive the context. Its own turns are already in its window and are not recalled into it.
+    /// Without a session, every session counts as another one.
     pub fn session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Sets the place, of which more is told; what was said elsewhere is not left out.
+    /// Sets the channel, which is preferred; records of other channels are not excluded.
     pub fn channel(mut self, channel: ChannelId) -> Self {
         self.channel = Within::Only(channel);
         self
     }
 
-    /// Sets the sections that are wanted.
+    /// Sets the sections to include.
     pub fn sections(mut self, sections: Vec<Section>) -> Self {
         self.sections = Within::Only(sections);
         self
     }
 
-    /// Leaves out what the session was shown before.
+    /// Skips records that the session was shown before.
     pub fn skip_injected(mut self) -> Self {
         self.injected = Injected::Skip;
         self
     }
 
-    /// Sets the tool that is about to be used: what is known of how it fares comes first.
+    /// Sets the tool that is about to be used; learnings about this tool come first.
     pub fn tool(mut self, tool: ToolName) -> Self {
         self.tool = Some(tool);
         self
     }
 
-    /// Sets the most lines of what is recalled and what was said just now; what holds for every question is not counted.
+    /// Sets the maximum number of recalled and recent lines. Lines that apply to every question do not count.
     pub fn lines(mut self, most: usize) -> Self {
         self.lines = Some(most);
         self
     }
 
-    /// Sets the longest text of one line, in tokens.
+    /// Sets the maximum length of one line, in tokens.
     pub fn line_tokens(mut self, most: u32) -> Self {
         self.line_tokens = Some(TokenCount(most));
         self
     }
 
-    /// Hands in a text that says who the agent or the user is, such as the host's own file about it; it stands first, behind what
-    /// the settings say, as far as the section's share goes. Nothing of it is stored.
+    /// Adds a text about the identity of the agent or the user, such as the host's own file. It comes first in the identity
+    /// section, after the text of the settings, within the section's token share. It is not stored.
     pub fn identity(mut self, text: impl Into<String>) -> Self {
         self.identity.push(text.into());
         self
     }
 
-    /// Sets how lines are written.
+    /// Sets the output format of lines.
     pub fn format(mut self, format: Format) -> Self {
         self.format = format;
         self
     }
 
-    /// Hands in the query's own vector with its model.
+    /// Passes a vector of the query, with the model that made it.
     pub fn query_vector(mut self, model: ModelId, values: Vec<f32>) -> Self {
         self.query_vector = Some((model, values));
         self
     }
 
-    /// Hands in what [`embed_query`](Memory::embed_query) answered; without a vector the embedder in process makes one, and
-    /// the context has the gap.
+    /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
+    /// the context carries the gap.
     pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
         self.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
         self
     }
 
-    /// Says what held, as known when.
+    /// Assembles the context as of a moment (bi-temporal).
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.as_of = Some(as_of);
         self
@@ -425,7 +425,7 @@ impl ContextCall {
         }
     }
 
-    /// Assembles, then stores the receipt: the answer never depends on that write.
+    /// Assembles the context, then stores its receipt; the answer never depends on that write.
     async fn run(self) -> Result<Degraded<Context>> {
         let served = self.memory.engine.clone();
         let _serving = served.serves();
@@ -464,7 +464,7 @@ impl ContextCall {
         Ok(gaps.attach(context))
     }
 
-    /// Answers in an engine that assembles no contexts: with nothing but that gap, and nothing is stored.
+    /// Answers for an engine that assembles no contexts: an empty context with that gap; nothing is stored.
     async fn empty(&self) -> Result<Degraded<Context>> {
         let mut parts = self.memory.engine.parts().context.clone();
         parts.sources.clear();

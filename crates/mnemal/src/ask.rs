@@ -1,4 +1,4 @@
-//! Answers in words that were said: the best line of a context for a question, or that it is not known.
+//! Extractive question answering: the best lines of a context that answer a question, or no answer.
 
 use std::collections::HashMap;
 use std::future::{Future, IntoFuture};
@@ -17,46 +17,47 @@ use crate::answer::{ContextCall, RecallCall};
 use crate::embedding::QueryVector;
 use crate::memory::Memory;
 
-/// Tokens of the context that is looked at. Source: own choice, as many lines as an answer may have and more.
+/// Token budget of the context that is searched for the answer. Source: own choice, more lines than an answer may have.
 const BUDGET: u32 = 600;
-/// Most lines of an answer. Source: own choice.
+/// Maximum number of lines in an answer. Source: own choice.
 const LINES: usize = 3;
-/// Hits whose evidence is looked up. Source: as many as a context of [`BUDGET`] is offered.
+/// Hits whose evidence is read. Source: as many as a context of [`BUDGET`] is offered.
 const HITS: usize = 24;
-/// Evidence that a sentence must have to answer; a fact, and what the graph quotes, is there because it is asked for.
+/// Minimum evidence of a sentence that answers. A fact, and a sentence quoted by the graph, needs none: it was retrieved for the
+/// question.
 ///
 /// Source: `bench life` on its first three lives.
 const FLOOR: f32 = 0.7;
 
-/// What answers a question.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The lines that answer, the best first; empty where it is not known.
+    /// The lines that answer, best first; empty when the answer is unknown.
     pub quotes: Vec<Quote>,
-    /// The account of the context that they stand in.
+    /// The receipt of the context that the lines come from.
     pub receipt: Receipt,
 }
 
-/// One line of an answer: a sentence that was said, or a fact.
+/// One line of an answer: a logged sentence or a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quote {
-    /// Its number in the context.
+    /// Its line number in the context.
     pub number: usize,
     /// The day, `2026-05-04`.
     pub day: String,
-    /// Who said it, and what must be known of it; empty for the user's own words without a name.
+    /// The speaker and any caveats; empty for the user's own words without a speaker name.
     pub label: String,
-    /// The words.
+    /// The text of the line.
     pub text: String,
-    /// The record.
+    /// The record that the line comes from.
     pub record: RecordRef,
-    /// Where its words stand.
+    /// The source spans of its text.
     pub sources: Vec<Source>,
-    /// How much speaks for it, 0 to 1.
+    /// Strength of the evidence, 0 to 1.
     pub evidence: f32,
 }
 
-/// A question on its way; awaiting it answers.
+/// A pending question; awaiting it answers.
 #[derive(Debug)]
 #[must_use = "nothing is asked until it is awaited"]
 pub struct AskCall {
@@ -73,20 +74,20 @@ impl AskCall {
         }
     }
 
-    /// Sets the conversation that asks; its own turns are in its window already and answer nothing.
+    /// Sets the session that asks; its own turns are already in its window and are not used as answers.
     pub fn session(mut self, session: SessionId) -> Self {
         self.context = self.context.session(session);
         self
     }
 
-    /// Hands in what [`embed_query`](Memory::embed_query) answered.
+    /// Passes the answer of [`embed_query`](Memory::embed_query).
     pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
         self.context = self.context.embedded(asked.clone());
         self.recall = self.recall.embedded(asked);
         self
     }
 
-    /// Says what held, as known when.
+    /// Answers as of a moment (bi-temporal).
     pub fn as_of(mut self, as_of: AsOf) -> Self {
         self.context = self.context.as_of(as_of);
         self.recall = self.recall.as_of(as_of);
@@ -121,11 +122,11 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>) -> Vec<Quote> {
             _ => None,
         };
         let evidence = match (receipt.section, receipt.record, hit) {
-            // What stands next to words of the question says none of them.
+            // A neighbor of a hit contains no word of the question.
             (Section::Recall, _, hit) => {
                 hit.filter(|hit| hit.found_by != FoundBy::Neighbour).map_or(0.0, |hit| hit.evidence)
             }
-            // The graph quotes a sentence where nothing further is asked, in whatever words it was said.
+            // The graph quotes a sentence only for a question it fully resolves, whatever the words of the sentence.
             (_, RecordRef::Event(_), _) => 1.0,
             _ => receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw),
         };
@@ -144,7 +145,7 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>) -> Vec<Quote> {
     context.lines().into_iter().filter_map(quote).take(LINES).collect()
 }
 
-/// Whether a text does nothing but ask.
+/// Whether a text consists of questions only.
 fn only_asks(text: &str) -> bool {
     sentences(text).iter().all(|sentence| sentence.of(text).trim_end().ends_with(['?', '？', '…']))
 }

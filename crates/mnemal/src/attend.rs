@@ -1,4 +1,4 @@
-//! Background work that goes on: one space, or every always-on space, until the host says that it is enough.
+//! Background worker: continuous maintenance of one space, or of all always-on spaces, until the host stops it.
 
 #[cfg(feature = "sqlite")]
 use std::collections::BTreeSet;
@@ -20,30 +20,31 @@ use crate::spaces::{AlwaysOn, Spaces};
 use crate::upkeep::Tended;
 
 #[cfg(feature = "sqlite")]
-/// Time between two looks for spaces that became always-on. Source: own default.
+/// Interval of the scan for spaces that became always-on. Source: own default.
 const SPACES: Duration = Duration::from_mins(1);
-/// Most time for files of the inbox before other work has its turn. Source: own default, as in a step of upkeep.
+/// Maximum time per step for files of the inbox, before other work runs. Source: own default, as in a step of upkeep.
 const INBOX: Duration = Duration::from_secs(5);
 
-/// Time after which what the inbox told of is looked at again. Source: GA-09, how long a file must be quiet.
+/// Delay after an inbox notification before the second scan. Source: the 2 s for which a file must be unchanged before it is
+/// read.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// What background work did until it was ended.
+/// Totals of a background worker, from its start to its stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attended {
-    /// Steps that were done.
+    /// Steps that ran.
     pub steps: u64,
-    /// Steps that were put off because somebody talked.
+    /// Steps that were postponed because a conversation was active.
     pub put_off: u64,
-    /// Steps that failed, as a whole or in parts.
+    /// Steps that failed, entirely or in part.
     pub failed: u64,
-    /// Operations that cycles carried out.
+    /// Operations that consolidation cycles performed.
     pub dreamt: u64,
-    /// Events that were written of files of the inbox.
+    /// Events that were written from inbox files.
     pub ingested: u64,
-    /// Cycles in which a model was asked.
+    /// Consolidation cycles that asked a model.
     pub asked: u64,
-    /// Whether a step was cut off, because it did not come to an end in its grace.
+    /// Whether a step was aborted because it did not finish within its grace period.
     pub cut: bool,
 }
 
@@ -60,17 +61,17 @@ impl Attended {
 }
 
 impl Engine {
-    /// Does the background work of this space until `stop` is ready: a step of [`tend`](Self::tend) about every minute, and one
-    /// after the other while the graph or the summaries have more to read, a look at the inbox every five seconds and when it says that something came, and the passes that ask a model every six hours, without the rest waiting for them. Conversations are compressed
-    /// when they are due.
+    /// Runs the background work of this space until `stop` is ready. It runs a step of [`tend`](Self::tend) about once a minute,
+    /// and without a pause while the graph or the summaries are behind the log. It scans the inbox every five seconds and on each
+    /// notification. Passes that ask a model run every six hours, and other work does not wait for them. Conversations are
+    /// compressed when they are due.
     ///
-    /// The host starts it and joins it; it spawns nothing. A step is put off while somebody talks, at most once; where nothing
-    /// happens there is one in ten minutes. What fails is done again later, and later still. How often cycles run is known from
-    /// the space's ledger, so that a process that starts again and again does no more than one that stays, and of several
-    /// processes one has its turn at a time. When `stop` is ready, a step that runs has eight seconds to come to its end; what
-    /// is cut off then is done again by whoever comes next.
+    /// The host spawns and joins this future; it spawns nothing itself. A step is postponed at most once while a conversation is
+    /// active; an idle space gets one step in ten minutes. Failed work is retried with growing delays. The schedule of cycles is
+    /// read from the space's ledger, so restarts do not add cycles, and a lease lets one process work at a time. When `stop` is
+    /// ready, a running step has eight seconds to finish; work that is aborted then is repeated by the next worker.
     ///
-    /// A dropped future leaves the turn of its step to run out after 30 s.
+    /// Dropping the future leaves the lease of its step to expire after 30 s.
     pub async fn attend(&self, owner: &OwnerId, pace: &Pace, stop: impl Future<Output = ()>) -> Attended {
         let stop = stop.shared();
         let tended = Box::pin(self.attend_upkeep(owner, pace, stop.clone()));
@@ -82,7 +83,7 @@ impl Engine {
         attended
     }
 
-    /// Compresses conversations when they are due; a model that is asked keeps no other work waiting.
+    /// Compresses conversations when they are due; other work does not wait for a model that is asked.
     async fn attend_conversations<S: Future<Output = ()>>(&self, pace: &Pace, stop: Shared<S>) -> Attended {
         let (mut attended, mut known) = (Attended::default(), Conversations::default());
         while !is_over(&stop, pace.every).await {
@@ -173,7 +174,7 @@ impl Engine {
         }
     }
 
-    /// Waits until the inbox says that something came; for ever where it just said so, or says nothing.
+    /// Waits for the next inbox notification; waits forever when one was just handled, or when the inbox sends none.
     async fn told(&self, news: News) {
         match self.parts().inbox.part() {
             Ok(inbox) if news == News::Awaited => inbox.changed().await,
@@ -216,13 +217,13 @@ impl Engine {
 
 #[cfg(feature = "sqlite")]
 impl Spaces {
-    /// Does the background work of every always-on space until `stop` is ready, each as [`Engine::attend`] does. A space that
-    /// becomes always-on has its worker within a minute, and one that is not any more loses it within a minute.
+    /// Runs the background work of every always-on space until `stop` is ready, each as [`Engine::attend`] does. Worker start and
+    /// stop follow a change of the always-on setting within a minute.
     ///
-    /// A space that cannot be opened now is tried again every minute. Each of these spaces stays open.
+    /// A space that cannot be opened is retried every minute. Each of these spaces stays open.
     ///
     /// # Errors
-    /// `Unavailable` when the folder of the spaces cannot be read at the beginning.
+    /// `Unavailable` when the folder of the spaces cannot be read at the start.
     pub async fn attend(
         &self,
         owner: &OwnerId,
@@ -279,23 +280,23 @@ impl Spaces {
     }
 }
 
-/// Whether the inbox just said that something came; then it is looked at, and once more when files have been quiet for long
-/// enough to be read, and what it says in between is not waited for: a thousand files are a few looks.
+/// Debounce state of inbox notifications: the inbox is scanned at once, and once more after files have been unchanged long enough
+/// to be read; notifications in between are ignored, so a thousand files cost a few scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
     Awaited,
     Told,
 }
 
-/// What is known of a space in which nothing happens.
+/// State of the idle detection of a space.
 #[derive(Debug, Default)]
 struct Idle {
-    /// When a step last was done, and the end of the log that it found; `None` when it did something.
+    /// Time of the last step and the head of the log that it saw; `None` when that step did some work.
     last: Option<(Duration, Option<Cursor>)>,
 }
 
 impl Idle {
-    /// Whether nothing was written since a step that found nothing to do, which is not long ago.
+    /// Whether the log has not grown since a recent step that found no work.
     fn is(&self, now: Duration, head: Option<Cursor>, longest: Duration) -> bool {
         self.last
             .is_some_and(|(at, found)| found.is_some() && found == head && now.saturating_sub(at) < longest)
@@ -306,17 +307,17 @@ impl Idle {
     }
 }
 
-/// Whether a step found nothing to do.
+/// Whether a step found no work.
 fn is_nothing(tended: &Tended) -> bool {
     *tended == Tended { held_by: tended.held_by.clone(), ..Tended::default() }
 }
 
-/// Waits; returns whether the work is over before that.
+/// Waits; returns whether `stop` became ready in that time.
 async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bool {
     tokio::time::timeout(wait, stop.clone()).await.is_ok()
 }
 
-/// Does a step; `None` when the work is over and the step does not come to its end within a grace.
+/// Runs a step; `None` when `stop` became ready and the step did not finish within its grace period.
 async fn within<S: Future<Output = ()>, T>(
     stop: &Shared<S>,
     grace: Duration,
@@ -328,9 +329,9 @@ async fn within<S: Future<Output = ()>, T>(
     }
 }
 
-/// Draws a seed from a name that each process makes for itself.
+/// Derives a random seed from a name that each process generates for itself.
 fn seed(owner: &OwnerId) -> u64 {
-    // FNV-1a, 64 bits; only times depend on it.
+    // FNV-1a, 64 bits; used for the jitter of delays only.
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
     owner.as_str().bytes().fold(0xCBF2_9CE4_8422_2325, step)
 }

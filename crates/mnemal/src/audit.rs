@@ -1,8 +1,8 @@
-//! The log of what was administered: one line of JSON for each act, chained by keyed hashes, without a word of any memory.
+//! The audit log of administrative acts: one line of JSON for each, chained by keyed hashes, without any text of a memory.
 //!
-//! A line names its number, the act, the space, who asked for it, ids and counts, the hash of the line before, and its own
-//! hash, which only the holder of the installation's key can make. Beside the log a file of one line says how many there are,
-//! so that lines that are gone from the end are missed.
+//! A line holds its number, the act, the space, the origin, ids and counts, the hash of the line before, and its own hash, which
+//! only a holder of the installation's key can make. A second file of one line holds the number of lines, so that truncation is
+//! detected.
 
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
@@ -14,44 +14,44 @@ use mnemal_core::{Error, ErrorKind, InstallationKey, Origin, Result, SpaceId, Ti
 use crate::engine::Engine;
 use crate::settings::Settings;
 
-/// The file's name, beside the installation's key.
+/// The file's name, in the folder of the installation's key.
 pub(crate) const NAME: &str = "audit.jsonl";
-/// What the hashes are made for.
+/// Key derivation label of the line hashes.
 const PURPOSE: &str = "audit";
-/// What the hash of the log's length is made for.
+/// Key derivation label of the hash over the log's length.
 const LENGTH: &str = "audit length";
-/// What the short hash of settings is made for.
+/// Key derivation label of the short hash over the trust settings.
 const TRUST: &str = "audit trust";
-/// Digits of that hash. Source: own default, 64 bits.
+/// Hexadecimal digits of that hash. Source: own default, 64 bits.
 const SHORT: usize = 16;
-/// Stands for settings that nobody has named yet.
+/// Placeholder for trust settings that were never recorded.
 const UNKNOWN: &str = "-";
-/// What stands before the hash of the line before.
+/// Field prefix of the previous line's hash.
 const PREVIOUS: &str = ",\"previous\":\"";
-/// What stands before the line's own hash, which ends it.
+/// Field prefix of the line's own hash, which ends the line.
 const HASH: &str = ",\"hash\":\"";
-/// What the first line names as the hash before it.
+/// The previous hash of the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// Most ids of a line; more are counted. Source: own default, a line of at most 4 KB.
+/// Maximum number of ids in a line; the rest is counted. Source: own default, a line of at most 4 KB.
 const MOST_IDS: usize = 100;
-/// Bytes from the end in which the last whole line stands. Source: twice the longest line.
+/// Size of the file's tail that holds the last whole line, in bytes. Source: twice the longest line.
 const TAIL: u64 = 16 * 1_024;
 
-/// What was done.
+/// The kind of an audited act.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditedAct {
-    /// Events were forgotten.
+    /// Events were erased.
     Forget,
     /// A history was imported.
     Import,
-    /// Everything was written out.
+    /// The whole space was exported.
     Export,
-    /// The space was copied.
+    /// The space was backed up.
     Backup,
-    /// A backup took the place of the space.
+    /// The space was restored from a backup.
     Restore,
-    /// What a rule held back was released.
+    /// A quarantined record was released.
     Release,
     /// The space was removed.
     SpaceRemoved,
@@ -59,12 +59,12 @@ pub enum AuditedAct {
     KeyCreated,
     /// A key was revoked.
     KeyRevoked,
-    /// The settings of secrets or of what is told with little trust are others than before.
+    /// The settings for secrets or for low-trust records changed.
     TrustSettings,
 }
 
 impl AuditedAct {
-    /// Returns the name in the log.
+    /// Returns the name used in the log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Forget => "forget",
@@ -81,7 +81,7 @@ impl AuditedAct {
     }
 }
 
-/// One act, as it is logged: ids and counts, never words.
+/// One act as it is logged: ids and counts, no text.
 #[derive(Clone, Debug)]
 pub struct Audited {
     act: AuditedAct,
@@ -92,19 +92,19 @@ pub struct Audited {
 }
 
 impl Audited {
-    /// Names an act and who asked for it.
+    /// Creates an entry from an act and its origin.
     pub fn new(act: AuditedAct, by: Origin) -> Self {
         Self { act, by, space: None, ids: Vec::new(), counts: Vec::new() }
     }
 
-    /// Names its space.
+    /// Sets the space.
     #[must_use]
     pub fn space(mut self, space: &SpaceId) -> Self {
         self.space = Some(space.clone());
         self
     }
 
-    /// Adds an id; of more than 100 the rest is counted.
+    /// Adds an id; beyond 100 ids the rest is counted.
     #[must_use]
     pub fn id(mut self, id: impl fmt::Display) -> Self {
         self.ids.push(id.to_string());
@@ -119,36 +119,36 @@ impl Audited {
     }
 }
 
-/// What a check of the log found.
+/// The result of an audit log check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditCheck {
-    /// Whole lines.
+    /// Number of whole lines.
     pub lines: u64,
-    /// The hash of the last one, which somebody can keep elsewhere; `None` for an empty log.
+    /// The hash of the last line, to be stored elsewhere as an anchor; `None` for an empty log.
     pub head: Option<String>,
-    /// Bytes of a last line that a kill left unfinished; the next act removes them.
+    /// Bytes of an unfinished last line after a crash; the next append removes them.
     pub torn: u64,
-    /// What does not hold, one sentence each.
+    /// Integrity violations, one sentence each.
     pub findings: Vec<String>,
 }
 
-/// The log of an installation.
+/// The audit log of an installation.
 #[derive(Clone, Debug)]
 pub struct AuditLog {
     path: PathBuf,
     key: InstallationKey,
 }
 
-/// What is kept beside the log.
+/// The recorded length of the log, in the second file.
 struct Length {
     lines: u64,
-    /// Of the last line.
+    /// Hash of the last line.
     hash: String,
-    /// Which settings of trust were named last.
+    /// Hash of the trust settings that were recorded last.
     trust: String,
 }
 
-/// Where the log ends.
+/// The end of the log.
 struct End {
     number: u64,
     hash: String,
@@ -158,35 +158,35 @@ struct End {
 }
 
 impl AuditLog {
-    /// Takes the log of an installation, beside the file of its key, which is made if it is not there.
+    /// Opens the log of an installation, in the folder of its key file; the key is created if it does not exist.
     ///
     /// # Errors
-    /// `Corrupt` for a file that is no key, `Unavailable` when it can be neither read nor made.
+    /// `Corrupt` for a file that is not a key, `Unavailable` when it can be neither read nor created.
     #[cfg(feature = "sqlite")]
     pub fn beside(key_file: &Path) -> Result<Self> {
         let key = crate::key_file::read_or_make(key_file)?;
         Ok(Self::new(key_file.with_file_name(NAME), key))
     }
 
-    /// Takes the file, which need not exist, and the installation's key.
+    /// Creates the log from a path, which need not exist, and the installation's key.
     pub fn new(path: impl Into<PathBuf>, key: InstallationKey) -> Self {
         Self { path: path.into(), key }
     }
 
-    /// Returns the file.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds an act, durably. What a kill left of a line before is removed, and counted in this one.
+    /// Appends an act, durably. An unfinished line of an earlier crash is removed, and counted in this one.
     ///
     /// # Errors
-    /// `Unavailable` when the file cannot be written, `Corrupt` when its last line is none of this log.
+    /// `Unavailable` when the file cannot be written, `Corrupt` when its last line does not belong to this log.
     pub fn append(&self, act: &Audited, at: Timestamp) -> Result<()> {
         self.add(act, at, None)
     }
 
-    /// Adds that the settings of trust are others than those that were named last, if they are.
+    /// Records a change of the trust settings, if they differ from those recorded last.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -202,10 +202,10 @@ impl AuditLog {
         self.add(&act, at, Some(&short))
     }
 
-    /// Adds an act that is done already.
+    /// Appends an act that has already been performed.
     ///
     /// # Errors
-    /// As [`append`](Self::append); it says that the act stays done.
+    /// As [`append`](Self::append); the message says that the act itself is not undone.
     pub fn done(&self, act: &Audited, at: Timestamp) -> Result<()> {
         self.append(act, at).map_err(|why| {
             let what = format!("{} is done and does not stand in the audit log", act.act.as_str());
@@ -229,13 +229,14 @@ impl AuditLog {
             file.sync_data()
         };
         written().map_err(|why| self.unwritable(why))?;
-        // The lock is held until both are written; a kill in between leaves a log that is longer than it says, which is right.
+        // The lock is held until both files are written; after a crash in between, the log is longer than its recorded length,
+        // which is accepted.
         let before = self.length()?.map_or_else(|| UNKNOWN.to_owned(), |known| known.trust);
         let hash = hash_of(&line).unwrap_or(NOTHING).to_owned();
         self.note_length(&Length { lines: end.number + 1, hash, trust: trust.map_or(before, str::to_owned) })
     }
 
-    /// Reads all lines and compares each with its hash, with the line before and with how many there should be.
+    /// Reads all lines and checks each against its hash, the line before, and the recorded number of lines.
     ///
     /// # Errors
     /// `Unavailable` when a file cannot be read.
@@ -312,7 +313,7 @@ impl AuditLog {
         hex(&self.key.hash(PURPOSE, &[body.as_bytes()]))
     }
 
-    /// Returns where the log ends; a line without an end does not count.
+    /// Returns the end of the log; a line without a line break does not count.
     fn end(&self, file: &mut File) -> Result<End> {
         let bytes = file.metadata().map_err(|why| self.unwritable(why))?.len();
         let from = bytes.saturating_sub(TAIL);
@@ -336,7 +337,7 @@ impl AuditLog {
         Err(Error::new(ErrorKind::Corrupt, what))
     }
 
-    /// Writes beside the log how many lines it has, in a new file that takes the place of the former.
+    /// Writes the recorded length to a new file that replaces the old one atomically.
     fn note_length(&self, length: &Length) -> Result<()> {
         let said = format!("{} {} {}", length.lines, length.hash, length.trust);
         let seal = hex(&self.key.hash(LENGTH, &[said.as_bytes()]));
@@ -354,7 +355,7 @@ impl AuditLog {
         written().map_err(|why| self.unwritable(why))
     }
 
-    /// Reads how many lines the log should have, and the hash of the last.
+    /// Reads the recorded length and the hash of the last line.
     fn length(&self) -> Result<Option<Length>> {
         let text = match std::fs::read_to_string(self.with_end("length")) {
             Ok(text) => text,
@@ -387,10 +388,10 @@ impl AuditLog {
 }
 
 impl Engine {
-    /// Logs an act that is done, where acts are logged.
+    /// Logs an act that has been performed, if an audit log is configured.
     ///
     /// # Errors
-    /// `Unavailable` when it could not be logged; the act stays done.
+    /// `Unavailable` when it could not be logged; the act itself is not undone.
     pub(crate) fn audit(&self, act: &Audited) -> Result<()> {
         match &self.parts().audit {
             Some(log) => log.done(act, self.now()),
@@ -404,7 +405,7 @@ fn hash_of(line: &str) -> Option<&str> {
     line.trim_end().strip_suffix("\"}")?.rsplit_once(HASH).map(|(_, hash)| hash)
 }
 
-/// Leaves out what would have to be escaped; names and ids have none of it.
+/// Removes characters that JSON would escape; names and ids contain none.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() && !matches!(letter, '"' | '\\')).collect()
 }
@@ -514,7 +515,7 @@ mod tests {
         let whole = std::fs::read(log.path()).unwrap();
         let ends: Vec<usize> =
             whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
-        // Between the second line and the third, wherever a kill leaves it; the length is still that of two.
+        // A torn third line of any length; the recorded length is still two.
         let second = hash_of(&lines(&log)[1]).unwrap().to_owned();
         log.note_length(&Length { lines: 2, hash: second, trust: UNKNOWN.to_owned() }).unwrap();
         for cut in ends[1]..whole.len() {
@@ -528,7 +529,7 @@ mod tests {
         let check = log.verify().unwrap();
         assert_eq!((check.lines, check.torn, check.findings.len()), (3, 0, 0), "{check:?}");
         assert!(lines(&log)[2].contains("\"torn_bytes\":"));
-        // Killed after the line and before its length.
+        // A crash between the line and its recorded length.
         log.note_length(&Length { lines: 2, hash: NOTHING.to_owned(), trust: UNKNOWN.to_owned() }).unwrap();
         assert!(log.verify().unwrap().findings.is_empty());
         std::fs::write(log.path(), "no line of it\n").unwrap();

@@ -1,4 +1,4 @@
-//! Copies of a space with their manifests, and the way back: what was forgotten since stays forgotten.
+//! Backup and restore: verified copies with manifests; erased events stay erased after a restore.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,27 +18,27 @@ use crate::engine::{Engine, MANY};
 use crate::memory::Memory;
 use crate::settings::Settings;
 
-/// What stands beside a file under its name, its write-ahead log and what processes share.
+/// Suffixes of a database file, its write-ahead log and its shared memory.
 const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Events of the space as it is now, erased ones included.
+    /// Number of events in the restored space, erased ones included.
     pub events: u64,
-    /// Events of the backup that were forgotten since it was made, and are erased again.
+    /// Events of the backup that were forgotten after it was made, and were erased again.
     pub forgotten_again: u64,
-    /// Tombstones that hold from now on.
+    /// Tombstones of the restored space.
     pub tombstones: u64,
-    /// What the backup said of itself; `None` for a copy without a manifest.
+    /// The manifest of the backup; `None` for a copy without one.
     pub manifest: Option<Manifest>,
-    /// Where the former file is, if there was one. It is an ordinary space, and a forget does not reach it.
+    /// Path of the previous file, if there was one. It is an ordinary space, and a later forget does not reach it.
     pub aside: Option<PathBuf>,
 }
 
 impl Memory {
-    /// Copies the space, as it is at one moment, into a new file, while others may write; checks the copy, and describes it in
-    /// `NAME.manifest.json` beside it. The copy is an ordinary space. A later forget does not reach it.
+    /// Copies the space at one moment into a new file, concurrently with writers; verifies the copy, and writes its manifest to
+    /// `NAME.manifest.json` in the same folder. The copy is an ordinary space. A later forget does not reach it.
     ///
     /// # Errors
     /// `Conflict` when the file exists; `Corrupt` when the space is damaged; `Unsupported` without a file;
@@ -87,11 +87,11 @@ async fn exported(
     Ok((counted, hash))
 }
 
-/// What the present file knows of forgetting, whether or not it can still be opened.
+/// Tombstones and forget decisions of the present file, whether or not it can still be opened.
 #[derive(Debug, Default)]
 struct Present {
     tombstones: HashMap<EventId, Tombstone>,
-    /// Events that a decision says are forgotten.
+    /// Events that a decision in the log forgets.
     forgotten: HashSet<EventId>,
     alive: HashSet<EventId>,
 }
@@ -109,8 +109,8 @@ impl Present {
         })
     }
 
-    /// Returns the tombstone that an event of the backup gets, if it must not come back: its own, or one made now where only
-    /// its words or a decision are known.
+    /// Returns the tombstone for an event of the backup that must not return: its own, or a new one when only the hash of its
+    /// text or a decision is known.
     fn buries(&self, own: Tombstone, words: &HashSet<mnemal_core::TombstoneHash>) -> Option<Tombstone> {
         if let Some(known) = self.tombstones.get(&own.event) {
             return Some(known.clone());
@@ -120,7 +120,7 @@ impl Present {
     }
 }
 
-/// Returns how many events the file of a space holds, damaged or not; 0 where there is none.
+/// Returns the number of events in the file of a space, damaged or not; 0 for a missing file.
 ///
 /// # Errors
 /// `Unavailable` when it cannot be read.
@@ -129,15 +129,15 @@ pub fn events_in(file: &Path) -> Result<u64> {
 }
 
 impl Builder {
-    /// Puts a backup in the place of a space's file. Everything that was forgotten in the file or in the backup is
-    /// forgotten in what is served then; the former file stays aside, unless it was never there.
+    /// Replaces the file of a space with a backup. Everything that was forgotten in the file or in the backup is erased in the
+    /// result; the previous file is kept under another name.
     ///
-    /// The backup is only read. Until it is checked, and everything is replayed, nothing of the space is changed.
+    /// The backup is opened read-only. The space is not changed until the backup is verified and all forgets are replayed.
     ///
     /// # Errors
-    /// `Conflict` when another process has the space open; `NotFound` without a backup; `Invalid` for a file that is no
-    /// space, `Unsupported` for one of a newer version, `Corrupt` for a damaged one or one that is not what its manifest
-    /// says; `Unavailable` when files cannot be written.
+    /// `Conflict` when another process has the space open; `NotFound` without a backup; `Invalid` for a file that is not a space,
+    /// `Unsupported` for one of a newer version, `Corrupt` for a damaged one or one that does not match its manifest;
+    /// `Unavailable` when files cannot be written.
     pub async fn restore(self, space: &SpaceId, backup: &Path, file: &Path) -> Result<Restored> {
         if !backup.exists() {
             return Err(Error::not_found(format!("no backup {}", backup.display())));
@@ -167,7 +167,7 @@ impl Builder {
         Ok(Restored { events, forgotten_again, tombstones, manifest, aside })
     }
 
-    /// Copies the backup, checks it, and erases in it what was forgotten since.
+    /// Copies the backup, verifies it, and erases in it what was forgotten since.
     async fn prepare(
         &self,
         space: &SpaceId,
@@ -199,7 +199,7 @@ impl Builder {
     }
 }
 
-/// Compares a copy with its checksums and its manifest.
+/// Checks a copy against its checksums and its manifest.
 async fn check(
     store: &SqliteStore,
     backup: &Path,
@@ -222,7 +222,7 @@ async fn check(
     Err(damaged("its content is not what its manifest says"))
 }
 
-/// Erases in an engine what the present file says is forgotten, and takes its tombstones over; returns how many events.
+/// Erases in an engine what the present file lists as forgotten, and imports its tombstones; returns the number of events.
 async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
     let (events, key) = (engine.events()?, &engine.parts().key);
     let words: HashSet<_> = present.tombstones.values().map(|stone| stone.body).collect();
@@ -248,14 +248,14 @@ async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
     Err(Error::internal(format!("a forgotten text would come back: {}", erasure.residual.join("; "))))
 }
 
-/// Puts the draft in the file's place once nobody has the file open.
+/// Moves the draft to the file's path, once no process has the file open.
 async fn place(file: &Path, draft: &Path, aside: Option<&Path>) -> Result<()> {
     SqliteStore::alone(draft).await?;
     SqliteStore::alone(file).await?;
     SqliteStore::replace(file, draft, aside.unwrap_or(file))
 }
 
-/// Refuses while another process has a file open.
+/// Returns an error while another process has the file open.
 pub(crate) fn refuse_held(file: &Path) -> Result<()> {
     if SqliteStore::is_held(file) {
         let what = format!("another process has {} open; end it and try again", file.display());
@@ -264,7 +264,7 @@ pub(crate) fn refuse_held(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name under which a file stays: `NAME.db.WHY-20260301T120000Z`.
+/// Returns the name for a replaced file: `NAME.db.WHY-20260301T120000Z`.
 pub(crate) fn aside(file: &Path, why: &str, at: Timestamp) -> PathBuf {
     let date: String = at.to_string().chars().take(19).filter(char::is_ascii_alphanumeric).collect();
     let name = |number: u32| match number {
@@ -274,14 +274,14 @@ pub(crate) fn aside(file: &Path, why: &str, at: Timestamp) -> PathBuf {
     (0..=u32::MAX).map(name).find(|name| !name.exists()).unwrap_or_else(|| name(0))
 }
 
-/// Returns the name of a file that stands beside another.
+/// Returns a file name with a suffix, in the same folder.
 pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// Removes a draft that was not finished.
+/// Removes an unfinished draft.
 pub(crate) fn clear(draft: &Path) -> Result<()> {
     for path in BESIDE.map(|end| beside(draft, end)) {
         match fs::remove_file(&path) {
@@ -295,7 +295,7 @@ pub(crate) fn clear(draft: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a file with the write-ahead log that may stand beside it.
+/// Copies a file with its write-ahead log, if there is one.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let copied = || -> std::io::Result<()> {
         if let Some(folder) = to.parent().filter(|folder| !folder.as_os_str().is_empty()) {

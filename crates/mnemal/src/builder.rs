@@ -1,4 +1,4 @@
-//! Puts an engine together: components, settings, and the wiring in the order of the picture.
+//! The engine builder: components, settings, and their wiring.
 
 mod files;
 mod grounded;
@@ -40,13 +40,13 @@ use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings
 use crate::user::{UserGraphs, UserSource};
 use crate::working::{self, Cleaned};
 
-/// Most time for a second look at the best hits. Source: own choice; a small cross-encoder reads twenty turns in 350 ms.
+/// Time limit of the reranker. Source: own choice; a small cross-encoder scores twenty turns in 350 ms.
 const RERANK_DEADLINE: Duration = Duration::from_millis(500);
 
-/// Preferences of which a transformer makes vectors during one read. Source: own choice; a short text takes it some 3 ms.
+/// Maximum number of preferences that a transformer embeds during one read. Source: own choice; a short text takes some 3 ms.
 const EMBEDDED_AT_ONCE: usize = 32;
 
-/// Collects what an engine is made of; every part that is not given has a default that works offline.
+/// Collects the parts of an engine; every part that is not given has a default that works offline.
 #[derive(Clone, Debug)]
 #[must_use = "an engine is not there until it is built"]
 pub struct Builder {
@@ -82,12 +82,12 @@ pub struct Builder {
     file: Option<mnemal_store::SqliteStore>,
 }
 
-/// Whether an engine remembers.
+/// Whether an engine stores anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Switch {
     #[default]
     On,
-    /// What is written is dropped.
+    /// Writes are accepted and dropped.
     Off,
 }
 
@@ -129,59 +129,59 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Sets where acts of administration are logged, whatever the settings say.
+    /// Sets the audit log of administrative acts; it overrides the settings.
     pub fn with_audit_log(mut self, log: AuditLog) -> Self {
         self.audit = Some(log);
         self
     }
 
-    /// Sets the storage; a slot that is empty is a gap of its layer.
+    /// Sets the storage; an empty slot is a gap of its layer.
     pub fn with_stores(mut self, stores: impl Into<Stores>) -> Self {
         self.stores = Some(stores.into());
         self
     }
 
-    /// Sets the embedder in process, in place of the one that the settings name.
+    /// Sets the in-process embedder; it replaces the one that the settings name.
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
 
-    /// Sets what takes a second look at the best hits, where a search asks for it
+    /// Sets the reranker of the best hits, used by searches that ask for it
     /// ([`RecallCall::reranked`](crate::RecallCall::reranked)); there is none by default.
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.reranker = Slot::Filled(reranker);
         self
     }
 
-    /// Sets what makes vectors outside the process, in place of the endpoint that the settings name.
+    /// Sets the embedder outside the process; it replaces the endpoint that the settings name.
     ///
-    /// It serves upkeep, [`Engine::fill`] and [`Memory::embed_query`](crate::Memory::embed_query); no read calls it.
+    /// Upkeep, [`Engine::fill`] and [`Memory::embed_query`](crate::Memory::embed_query) use it; no read calls it.
     pub fn with_background_embedder(mut self, embedder: Arc<dyn BackgroundEmbedder>) -> Self {
         self.background = Some(embedder);
         self
     }
 
-    /// Sets the key of the endpoint that the settings name.
+    /// Sets the API key of the embedding endpoint that the settings name.
     #[cfg(feature = "http")]
     pub fn with_endpoint_key(mut self, key: mnemal_providers::ApiKey) -> Self {
         self.endpoint_key = Some(key);
         self
     }
 
-    /// Sets the token counter, in place of the calibrated estimate or the exact counter of this build.
+    /// Sets the token counter; it replaces the calibrated estimate or the exact counter of this build.
     pub fn with_token_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = Some(counter);
         self
     }
 
-    /// Sets what each signal counts in the score of a hit, in place of the shipped table.
+    /// Sets the weights of the recall signals; they replace the shipped table.
     pub fn with_recall_weights(mut self, weights: Weights) -> Self {
         self.weights = weights;
         self
     }
 
-    /// Sets what reads names and claims out of events, in place of the built-in rules and of what the settings say of them.
+    /// Sets the extractor of entities and claims; it replaces the built-in rules and the extraction settings.
     pub fn with_extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
         self.extractor = Some(extractor);
         self
@@ -199,13 +199,13 @@ impl Builder {
         self
     }
 
-    /// Sets the installation's key itself.
+    /// Sets the installation's key.
     pub fn with_key(mut self, key: InstallationKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Sets the file of the installation's key, which is made if it is not there.
+    /// Sets the file of the installation's key, which is created if it does not exist.
     #[cfg(feature = "sqlite")]
     pub fn with_key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key_file = Some(path.into());
@@ -220,18 +220,18 @@ impl Builder {
         self
     }
 
-    /// Takes out `Lexical`, `Vector`, `Learnings`, `Graph`, `Summaries`, `Receipts`, `Working` or `Context`; answers then have its
-    /// gap. Other layers stay.
+    /// Removes `Lexical`, `Vector`, `Learnings`, `Graph`, `Summaries`, `Receipts`, `Working` or `Context`; answers then have its
+    /// gap. Other layers are not affected.
     pub fn without(mut self, layer: Layer) -> Self {
         self.without.push(layer);
         self
     }
 
-    /// Opens a SQLite file as the storage, reads or makes the key, builds, and finishes what a crash interrupted.
+    /// Opens a SQLite file as the storage, reads or creates the key, builds, and finishes work that a crash interrupted.
     ///
     /// # Errors
-    /// `Invalid` for settings out of range or a file that is not ours, `Unsupported` for one of a newer version,
-    /// `Corrupt` for a damaged one, `Unavailable` when it cannot be opened.
+    /// `Invalid` for settings out of range or a file of another format, `Unsupported` for one of a newer version, `Corrupt` for a
+    /// damaged one, `Unavailable` when it cannot be opened.
     #[cfg(feature = "sqlite")]
     pub async fn open(mut self, path: impl AsRef<Path>) -> Result<Engine> {
         use mnemal_store::{Durability, Options, SqliteStore};
@@ -256,7 +256,7 @@ impl Builder {
         self.fill_inbox(path);
         let engine = self.with_stores(store).build()?;
         match engine.finish_forgets().await {
-            // A damaged space can only be read; `recover` finishes what was to be forgotten.
+            // A damaged space is read-only; `recover` finishes the interrupted forgets.
             Err(error) if error.kind() == mnemal_core::ErrorKind::Corrupt => {
                 tracing::warn!(error = error.what(), "the space is damaged");
             }
@@ -267,7 +267,7 @@ impl Builder {
         Ok(engine)
     }
 
-    /// Takes an in-memory storage and a fresh key, and builds.
+    /// Builds with an in-memory storage and a fresh key.
     ///
     /// # Errors
     /// `Invalid` for settings out of range, `Unavailable` when the operating system has no randomness for the key.
@@ -276,8 +276,8 @@ impl Builder {
         self.with_stores(MemoryStore::new()).build()
     }
 
-    /// Builds an engine that remembers nothing: it has no storage, what is written is accepted and dropped, and answers are
-    /// empty with the gaps of what is not there.
+    /// Builds an engine that stores nothing: writes are accepted and dropped, and answers are empty, with the gaps of the absent
+    /// layers.
     ///
     /// # Errors
     /// As [`in_memory`](Self::in_memory).
@@ -287,11 +287,11 @@ impl Builder {
         self.with_stores(Stores::none()).build()
     }
 
-    /// Builds; what is missing is a gap and not an error, but for a model that the settings name.
+    /// Builds; an absent part is a gap and not an error, except for a model that the settings name.
     ///
     /// # Errors
-    /// `Unavailable` when no key was given and the operating system has no randomness for one; `Invalid` for an endpoint
-    /// that the settings name and that cannot be one.
+    /// `Unavailable` when no key was given and the operating system has no randomness for one; `Invalid` for an endpoint setting
+    /// that is not a valid endpoint.
     pub fn build(self) -> Result<Engine> {
         let key = match &self.key {
             Some(key) => key.clone(),
@@ -354,7 +354,7 @@ impl Builder {
         }))
     }
 
-    /// Returns the key that was given, else that of its file, which stands beside `path` unless it was named.
+    /// Returns the given key, or that of the key file, which is in the folder of `path` unless another one was set.
     #[cfg(feature = "sqlite")]
     pub(crate) fn installation_key(&self, path: &Path) -> Result<InstallationKey> {
         if let Some(key) = &self.key {
@@ -369,7 +369,7 @@ impl Builder {
         self.key_file.clone().unwrap_or_else(|| path.with_file_name(crate::key_file::NAME))
     }
 
-    /// Returns the log of acts, if the settings ask for one: that which was given, else the one beside the installation's key.
+    /// Returns the audit log, if the settings ask for one: the given one, or the one in the folder of the installation's key.
     #[cfg(feature = "sqlite")]
     pub(crate) fn audit_log(&self, path: &Path) -> Result<Option<AuditLog>> {
         if self.audit.is_some() || !self.settings.privacy.audit_log {
@@ -379,14 +379,15 @@ impl Builder {
         Ok(Some(AuditLog::new(file, self.installation_key(path)?)))
     }
 
-    /// Says under which names the owner of the memory speaks, beside none at all and labels as `user`: his words are the user's, and
-    /// the wishes of others are no orders. Rows of the graph that were made before stay until they are made anew.
+    /// Sets the speaker names of the memory's owner, in addition to turns without a speaker and labels such as `user`. Turns
+    /// under these names count as the user's own; the wishes of other speakers are not instructions. Existing graph rows change
+    /// only when they are rebuilt.
     pub fn with_owner<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.owner = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the least minutes between two cycles that nobody asked for.
+    /// Sets the minimum interval between two scheduled cycles, in minutes.
     pub(crate) fn with_interval(mut self, mins: u32) -> Self {
         self.settings.dream.interval_mins = mins;
         self
@@ -403,7 +404,7 @@ impl Builder {
         Arc::clone(&self.clock)
     }
 
-    /// Sets the file of the installation's key where neither the key nor its file was given.
+    /// Sets the file of the installation's key, if neither the key nor its file was given.
     #[cfg(feature = "sqlite")]
     pub(crate) fn with_key_file_unless_known(mut self, path: PathBuf) -> Self {
         if self.key.is_none() {
@@ -416,7 +417,7 @@ impl Builder {
         !self.without.contains(&layer) && self.settings.has_layer(layer)
     }
 
-    /// Empties the slots of layers that were taken out.
+    /// Empties the slots of the removed layers.
     fn stores(&self) -> Stores {
         let mut stores = self.stores.clone().unwrap_or_else(Stores::none);
         if !self.has(Layer::Lexical) {
@@ -440,8 +441,8 @@ impl Builder {
         stores
     }
 
-    /// Returns what reads events: what was given, else the built-in rules but those that the settings leave out, with the
-    /// trained reader that they name.
+    /// Returns the extractor: the given one, or the built-in rules that the settings enable, with the trained reader that they
+    /// name.
     pub(crate) fn extractor(&self) -> Result<Arc<dyn Extractor>> {
         if let Some(given) = &self.extractor {
             return Ok(Arc::clone(given));
@@ -455,8 +456,8 @@ impl Builder {
         }
     }
 
-    /// Returns the embedder of reading and appending, unless vectors are left out: what was given, else what the settings
-    /// name, which beside an endpoint is the built-in table.
+    /// Returns the embedder for reads and appends, unless vectors are switched off: the given one, or the one that the settings
+    /// name; with an endpoint configured, that is the built-in table.
     fn in_process(&self) -> Result<Slot<dyn Embedder>> {
         let settings = &self.settings.embedding;
         match (&self.embedder, settings.provider) {
@@ -468,7 +469,7 @@ impl Builder {
         }
     }
 
-    /// Returns what makes vectors outside the process: what was given, else the endpoint that the settings name.
+    /// Returns the embedder outside the process: the given one, or the endpoint that the settings name.
     fn background(&self) -> Result<Option<Guarded<dyn BackgroundEmbedder>>> {
         let given = match &self.background {
             _ if !self.has(Layer::Vector) => None,
@@ -496,7 +497,7 @@ impl Builder {
         Ok(Some(Arc::new(embedder)))
     }
 
-    /// What the lengths of pauses are drawn with.
+    /// Seed for the jitter of pauses.
     #[cfg(feature = "http")]
     fn seed(&self) -> u64 {
         let bits = self.ids.next(self.clock.now());
@@ -509,8 +510,8 @@ impl Builder {
         Ok(None)
     }
 
-    /// Puts every part that reading uses behind a guard of its own, with this deadline. The log has more time, because no answer
-    /// can do without texts.
+    /// Wraps every part that reads use in its own guard with this deadline. The log has a longer one, because every answer needs
+    /// texts.
     fn guarded(
         &self,
         stores: &Stores,
@@ -553,7 +554,7 @@ impl Builder {
         }
     }
 
-    /// What makes events findable.
+    /// Builds the indexer of new events.
     fn indexer(&self, language: Language, embedder: &Slot<dyn Embedder>) -> Slot<dyn Indexer> {
         let embedder = guard(embedder, |part| {
             Arc::new(Guarded::new(part, &self.clock, self.settings.recall.part_deadline()))
@@ -563,7 +564,7 @@ impl Builder {
         if self.has(Layer::Lexical) { Slot::Filled(indexer) } else { Slot::Empty }
     }
 
-    /// What writes.
+    /// Builds the append pipeline.
     fn log(&self, stores: &Stores, indexer: &Slot<dyn Indexer>, key: &InstallationKey) -> Option<EventLog> {
         let Slot::Filled(store) = &stores.events else { return None };
         Some(EventLog::new(EventLogParts {
@@ -597,7 +598,7 @@ impl Builder {
         Some(Arc::new(Recall::new(parts, settings)))
     }
 
-    /// What reads the texts that a model wrote of summaries, where they are asked for.
+    /// Builds the reader of model-written summary texts, if they are enabled.
     fn writings(&self, guarded: &Parts) -> Option<Arc<Writings>> {
         let Slot::Filled(events) = &guarded.events else { return None };
         (self.settings.summaries.summarizer == SummaryBy::Llm)
@@ -653,7 +654,7 @@ impl Builder {
         if let Slot::Filled(store) = &guarded.working {
             sources.push(Arc::new(working::source(store, steady)));
         }
-        // A source may wait for two guarded parts, one after the other.
+        // A source may wait for two guarded parts in sequence.
         let deadline = self.settings.recall.part_deadline() * 3;
         let guard = |source| Arc::new(Guarded::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
         AssemblerParts {
@@ -677,7 +678,7 @@ impl Builder {
     }
 }
 
-/// What finds events, reads what models wrote of summaries, and reads what was said.
+/// The recall layer, the reader of model-written summaries, and the extractor.
 type ReadBy<'a> = (Option<&'a Arc<Recall>>, Option<&'a Arc<Writings>>, &'a Arc<dyn Extractor>);
 
 fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot<P> {
@@ -687,7 +688,7 @@ fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot
     }
 }
 
-/// Has notes folded as the settings want it.
+/// Configures the learning projector from the settings.
 pub(crate) fn as_set(projector: LearningProjector, settings: &Settings) -> LearningProjector {
     let projector = if settings.learning.enabled { projector } else { projector.of_notes_alone() };
     let is_inferred = settings.dream.infer_preferences;
@@ -719,7 +720,7 @@ fn graph_projector(
     }
 }
 
-/// Without a graph of the space there is none of a user either.
+/// A space without a graph has no user graphs either.
 fn user_graphs(
     stores: &Stores,
     extractor: &Arc<dyn Extractor>,
@@ -760,7 +761,7 @@ pub(crate) fn log_settings(settings: &Settings) -> LogSettings {
     LogSettings { secrets: Arc::new(rules), hourly, ..LogSettings::default() }
 }
 
-/// The exact counter where it is asked for and this build has it, else the estimate.
+/// Returns the exact counter if it is asked for and part of this build, else the estimate.
 fn counter(of: Tokenizer) -> Arc<dyn TokenCounter> {
     match of {
         #[cfg(feature = "tokens-exact")]

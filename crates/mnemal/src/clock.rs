@@ -1,4 +1,4 @@
-//! The one real clock and the one real source of ids; everything else is handed them.
+//! The real clock and the real source of ids, the defaults of the injected ports.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -32,9 +32,9 @@ impl Clock for SystemClock {
     }
 }
 
-/// Ids of 48 bits of milliseconds and 80 random bits, as in UUID version 7 without its fixed bits.
+/// Ids of 48 bits of milliseconds and 80 random bits, like UUID version 7 without its fixed bits.
 ///
-/// Within a millisecond the random part counts up from a random start, so that ids of one process stay in order.
+/// Within a millisecond the random part increments from a random start, so ids of one process are ordered.
 #[derive(Debug, Default)]
 pub struct RandomIds {
     last: Mutex<u128>,
@@ -47,7 +47,7 @@ impl IdSource for RandomIds {
     fn next(&self, at: Timestamp) -> u128 {
         let millis = u128::try_from(at.as_micros() / 1_000).unwrap_or_default();
         let mut random = [0; 16];
-        // Without a source of randomness ids still differ within the process: they count up from the last one.
+        // Without a source of randomness, ids are still unique within the process: they increment from the last one.
         let _ = getrandom::fill(&mut random);
         let fresh = (millis << RANDOM_BITS) | (u128::from_be_bytes(random) >> (128 - RANDOM_BITS));
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A conversation that has become long: its old turns become one entry of its timeline, and nothing is lost.
+//! Conversation compression: the old turns of a long session become one timeline entry; the log keeps every turn.
 
 mod draft;
 mod turned;
@@ -24,27 +24,27 @@ use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
 
-/// Turns that stay as they are. Source: PB-25, `keep_last` of `compress`.
+/// Turns that are kept verbatim. Source: `keep_last` of `compress` in PicoBot.
 const KEEP_LAST: usize = 6;
-/// Most turns that one compression looks at, the newest ones. Source: own choice; what is older was compressed long ago.
+/// Maximum number of turns read for one compression, the newest ones. Source: own choice; older turns were compressed before.
 const TURNS: NonZeroUsize = NonZeroUsize::new(2_000).expect("2,000 is not zero");
-/// Most turns that one entry stands for, the oldest that wait. Source: the limit of what an operation names.
+/// Maximum number of turns in one entry, the oldest pending ones. Source: the limit of sources of one operation.
 const AT_ONCE: usize = 1_000;
-/// Most entries of one conversation that are read, the newest. Source: own choice.
+/// Maximum number of entries of one session that are read, the newest. Source: own choice.
 const ENTRIES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Tokens of a window that nothing is planned for. Source: AD-65.
+/// Safety buffer of the window, in tokens. Source: the compaction guard of nanobot, 1,024.
 const BUFFER: TokenCount = TokenCount(1_024);
-/// How often half of what stays is given up, so that the rest has room. Source: AD-65.
+/// Maximum number of halvings of the kept turns, to fit the window. Source: the compaction guard of nanobot, 5 rounds.
 const ROUNDS: usize = 5;
 
-/// How an entry came about.
+/// How an entry's text was produced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// It consists of sentences that were said.
+    /// Extractive: sentences of the turns themselves.
     Extractive,
-    /// A model wrote it.
+    /// Written by a model.
     Model,
-    /// A model failed too often; it holds what was said.
+    /// The turns verbatim, after repeated failures of the model.
     Raw,
 }
 
@@ -59,33 +59,33 @@ impl Method {
     }
 }
 
-/// What a compression added to the timeline.
+/// A timeline entry that a compression added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEntry {
-    /// The name of the note.
+    /// The key of the note.
     pub key: NoteKey,
     /// The note.
     pub note: LearningId,
     /// The operation in the log.
     pub event: EventId,
-    /// The last turn that it stands for: the conversation is compressed up to here.
+    /// The last turn that it covers: the session is compressed up to here.
     pub through: EventId,
-    /// How many turns it stands for.
+    /// Number of turns that it covers.
     pub turns: usize,
-    /// How it came about.
+    /// How its text was produced.
     pub method: Method,
 }
 
-/// A conversation as the next prompt holds it.
+/// The compressed form of a session, for the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// What was added; `None` when there was nothing to compress, a model failed, or nothing can be stored.
+    /// The added entry; `None` when there was nothing to compress, a model failed, or nothing can be stored.
     pub entry: Option<TimelineEntry>,
-    /// Which trigger asks for it, if one does.
+    /// The trigger that asks for compression, if any.
     pub due: Option<Due>,
-    /// `[Context Summary]` and the entries of the conversation, a line each; empty before the first.
+    /// `[Context Summary]` and the entries of the session, one per line; empty before the first entry.
     pub summary: String,
-    /// The turns behind them, as they were said.
+    /// The turns after the entries, verbatim.
     pub turns: Vec<Spoken>,
 }
 
@@ -98,7 +98,7 @@ impl Compressed {
     }
 }
 
-/// A compression on its way. Awaiting it asks the language model where one is configured; [`Draft::condensed`] never does.
+/// A pending compression. Awaiting it asks the language model if one is configured; [`Draft::condensed`] never does.
 #[derive(Debug)]
 #[must_use = "nothing is compressed until it is awaited"]
 pub struct CompressCall {
@@ -117,11 +117,11 @@ enum When {
 }
 
 impl Memory {
-    /// Compresses a conversation: its turns but the last six become one entry of its timeline, which recall finds, and the answer
-    /// is what the next prompt holds of it. The turns themselves stay in the log.
+    /// Compresses a session: all turns except the last six become one timeline entry, which recall can find, and the answer is
+    /// the session's compressed form for the next prompt. The log keeps the turns.
     ///
-    /// Compressing again adds nothing until something was said. A turn that is forgotten takes the entries along that were made
-    /// of it; the other turns of these are compressed anew.
+    /// Compressing again adds nothing until a new turn is logged. Forgetting a turn erases the entries that cover it; their other
+    /// turns are then compressed again.
     ///
     /// # Errors
     /// Of the call: `Unavailable` when the store does not answer.
@@ -139,31 +139,32 @@ impl Memory {
 }
 
 impl CompressCall {
-    /// Sets how many turns stay as they are.
+    /// Sets the number of turns that are kept verbatim.
     pub fn keep_last(mut self, turns: usize) -> Self {
         self.keep_last = turns;
         self
     }
 
-    /// Says how many tokens the window of the host's model has, in place of `compress.window_tokens`: as many more turns are compressed as half of it asks for.
+    /// Sets the context window of the host's model, in tokens, instead of `compress.window_tokens`; enough turns are compressed
+    /// that the rest fits in half of it.
     pub fn window(mut self, tokens: u32) -> Self {
         self.window = Some(TokenCount(tokens));
         self
     }
 
-    /// Compresses only when one of the three triggers of the settings asks for it.
+    /// Compresses only when one of the three triggers of the settings applies.
     pub fn if_due(mut self) -> Self {
         self.when = When::Due;
         self
     }
 
-    /// Hands in the conversation, for an engine without a log; with one, the log knows.
+    /// Passes the turns of the session, for an engine without a log; with a log, the log is used.
     pub fn history(mut self, turns: impl IntoIterator<Item = Message>) -> Self {
         self.history = turns.into_iter().collect();
         self
     }
 
-    /// Returns what is to be compressed, for a host that asks a model for the text.
+    /// Returns the turns to compress, for a host that asks its own model for the text.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -194,7 +195,7 @@ impl CompressCall {
         Draft { memory, session, earlier, old: turns, kept, due, gaps, taken_back, asked: None }
     }
 
-    /// Returns how many turns must go so that the others have room in half of the window; the last one always stays.
+    /// Returns how many turns must be compressed for the rest to fit in half of the window; the last turn always stays.
     fn aimed(&self, turns: &[Turned], mut old: usize) -> usize {
         let Some(window) = self.window else { return old };
         let (aim, counter) = (window.minus(BUFFER).0 / 2, &self.memory.engine.parts().context.counter);
@@ -225,7 +226,7 @@ impl CompressCall {
         engine.settings().compress.triggers().due(&waiting)
     }
 
-    /// Returns the turns of the conversation that no entry stands for, oldest first, the entries, and how many were taken back.
+    /// Returns the turns that no entry covers, oldest first, the entries, and the number of undone entries.
     async fn logged(&self) -> Result<(Vec<Turned>, Vec<String>, usize)> {
         let engine = &self.memory.engine;
         let of = |roles: &[Role]| EventFilter {
@@ -261,7 +262,7 @@ impl IntoFuture for CompressCall {
     }
 }
 
-/// Returns the turns of a living compression.
+/// Returns the turns of a compression that was not forgotten.
 fn compression(event: &Event) -> Option<(&[EventId], &Event, &NewEvent)> {
     let kept = event.kept()?;
     match &kept.kind {
@@ -271,7 +272,7 @@ fn compression(event: &Event) -> Option<(&[EventId], &Event, &NewEvent)> {
 }
 
 impl Engine {
-    /// Whether a compression was taken back: its note is gone from rows that have read it.
+    /// Whether a compression was undone: its note is absent although the projection has read its event.
     async fn is_undone(&self, event: &Event) -> bool {
         let Ok(learnings) = self.guarded().learnings.part() else { return false };
         let Ok(cursor) = learnings.cursor().await else { return false };
@@ -279,7 +280,7 @@ impl Engine {
         cursor.count() >= event.seq.0 && rows.is_ok_and(|rows| rows.is_empty())
     }
 
-    /// Returns an entry as a prompt has it: sentences in place of what was said as it was.
+    /// Returns an entry as a prompt shows it: a verbatim entry is shortened to extracted sentences.
     async fn shown(&self, events: &dyn EventStore, turns: &[EventId], entry: &str) -> Result<String> {
         if !form::is_raw(entry) {
             return Ok(entry.to_owned());

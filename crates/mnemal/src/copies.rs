@@ -1,4 +1,4 @@
-//! What left the space: exports and backups are noted, so that a forget can name those that may hold what is erased.
+//! Registry of exports and backups, so that a forget can name the copies that may still hold erased events.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,19 +7,19 @@ use mnemal_core::{Book, Event, EventId, LedgerLine, Result, Timestamp};
 
 use crate::engine::Engine;
 
-/// Copies that a forget looks at, the newest. Source: own choice, an export a day for three years.
+/// Copies that a forget considers, the newest. Source: own choice, an export a day for three years.
 const LOOKED_AT: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Copies that a forget names one by one. Source: own choice, a screen.
+/// Copies that a forget names one by one. Source: own choice, one screen.
 const NAMED: usize = 20;
-/// The number of events in a copy.
+/// Name of the event count of a copy.
 const EVENTS: &str = "events";
 
 impl Engine {
-    /// Notes that a copy was written out: what it is, under which prefix its id stands, and how many events it has; never where
-    /// to, because the name of a file can be telling.
+    /// Records that a copy was written: its kind, its id under a prefix, and its number of events; never its path, because file
+    /// names can be confidential.
     ///
-    /// One that cannot be noted, as in a space that cannot be written, is a line of the log and no error: it is there, and whoever
-    /// wrote it knows where.
+    /// A failure to record it, as in a read-only space, is logged and is no error: the copy exists, and the caller knows its
+    /// path.
     pub(crate) async fn note_copy(&self, what: &str, prefix: &str, events: u64) {
         let Ok(ledger) = self.stores().ledger.part() else { return };
         let at = self.now();
@@ -37,7 +37,7 @@ impl Engine {
         }
     }
 
-    /// Returns a sentence for each copy that was written since the oldest of some events came, the newest first: it may hold them.
+    /// Returns a sentence for each copy that was written since the oldest of these events, newest first: it may hold them.
     pub(crate) async fn copies_of(&self, events: &[Event]) -> Result<Vec<String>> {
         let (Ok(ledger), Some(first)) =
             (self.stores().ledger.part(), events.iter().map(|event| event.recorded_at).min())

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mnemal_core::{TokenCount, TokenCounter, TokenParts};
 
-/// Counts by the estimate of `mnemal-text`, which errs on the high side.
+/// Counts with the estimate of `mnemal-text`, which errs on the high side.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EstimateCounter;
 

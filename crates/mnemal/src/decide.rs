@@ -1,4 +1,4 @@
-//! What a person decides about facts and entities: one event in the log each, and its undo.
+//! Decisions of the user about facts and entities: one event in the log each, and its undo.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,15 @@ use crate::memory::Memory;
 use crate::message::Message;
 use crate::span::Operation;
 
-/// Events a page when the log is searched for a name. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page of a log search for a name. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
-/// First letter of the blocks of Chinese and Japanese scripts, which are written without blanks. Source: Unicode, CJK Radicals.
+/// First letter of the blocks of Chinese and Japanese scripts, which use no spaces. Source: Unicode, CJK Radicals.
 const WITHOUT_BLANKS: char = '\u{2e80}';
-/// Shortest name that is searched for in texts that no extractor reads, in characters. Source: RB-74.
+/// Shortest name that is searched for in texts that no extractor reads, in characters. Source: RockBot's mention matching, which
+/// skips shorter names.
 const TELLING: usize = 3;
 
-/// Returns the decision to show an entity by this name from now on; it is found by its older names too.
+/// Returns the decision that changes the display name of an entity; older names still find it.
 ///
 /// # Errors
 /// `Invalid` for a blank name.
@@ -40,10 +41,10 @@ pub fn renaming(id: EntityId, name: &str) -> Result<Decision> {
     }))
 }
 
-/// Returns the decision that a predicate holds so many values for one subject in this space from now on.
+/// Returns the decision that sets the cardinality of a predicate in this space.
 ///
 /// # Errors
-/// `Invalid` for a happening, which stays one, and for making anything one.
+/// `Invalid` for an event predicate, whose cardinality is fixed, and for making any predicate one.
 pub fn holding(predicate: Predicate, cardinality: Cardinality) -> Result<Decision> {
     let shipped = mnemal_extract::predicate::of(predicate.as_str()).map(|info| info.cardinality);
     if shipped == Some(Cardinality::Event) {
@@ -55,33 +56,33 @@ pub fn holding(predicate: Predicate, cardinality: Cardinality) -> Result<Decisio
     Ok(Decision::Cardinality { predicate, cardinality })
 }
 
-/// Whether a predicate is one of the shipped table; any other is the space's own.
+/// Whether a predicate is one of the shipped table; any other is custom to the space.
 pub fn is_shipped(predicate: &Predicate) -> bool {
     mnemal_extract::predicate::of(predicate.as_str()).is_some()
 }
 
-/// Returns the key of words as the object of a fact: words of one key are one value.
+/// Returns the value key of a fact's object: texts with the same key are one value.
 pub fn value_key(words: &str) -> String {
     fold(words)
 }
 
-/// Whom a decision is about.
+/// The entity that a decision is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Addressee {
-    /// By id.
+    /// Its id.
     pub id: EntityId,
-    /// By name.
+    /// Its name.
     pub name: String,
-    /// The decision that makes somebody known of whom nobody spoke yet; it comes first.
+    /// The decision that creates the entity if it is not known yet; log it first.
     pub introduction: Option<Decision>,
 }
 
 impl Memory {
-    /// Returns whom a decision is about: the one who is known by an id or a name, or one whom it introduces. `user` is
-    /// whoever speaks without a name.
+    /// Resolves an id or a name to the entity that a decision is about, or prepares a new entity. `user` means the speaker
+    /// without a name.
     ///
     /// # Errors
-    /// `NotFound` for an id that nobody has; `Invalid` when several are meant, which the message lists, and for what is no
+    /// `NotFound` for an unknown id; `Invalid` for an ambiguous name, with the candidates in the message, and for an invalid
     /// name; `Unsupported` without a graph; `Unavailable` when the store does not answer.
     pub async fn addressee(&self, who: &str) -> Result<Addressee> {
         let always = AsOf::present(Timestamp::MAX);
@@ -94,7 +95,7 @@ impl Memory {
         }
     }
 
-    /// Returns somebody of whom nobody spoke yet.
+    /// Returns an entity that is not known yet.
     fn stranger(&self, who: &str) -> Result<Addressee> {
         let name = who.trim().to_owned();
         if fold(&name) == "user" {
@@ -110,11 +111,11 @@ impl Memory {
         Ok(Addressee { introduction: Some(renaming(id, &name)?), id, name })
     }
 
-    /// Logs what the user decided about a fact, a predicate, a note or a learning, or that two entities are one, or two; readers see it
-    /// next, a context too, which does not read the log into the graph itself.
+    /// Logs a user decision about a fact, a predicate, a note or a learning, or the merge or split of two entities. The next read
+    /// reflects it, including a context, which does not read the log into the graph itself.
     ///
     /// # Errors
-    /// `Invalid` for a decision of another sort; as [`log`](Self::log).
+    /// `Invalid` for a decision of another kind; as [`log`](Self::log).
     pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
         Box::pin(self.must_be_decidable(&decision)).await?;
         match decision {
@@ -145,11 +146,10 @@ impl Memory {
         }
     }
 
-    /// Logs that the agent put a note away or took it out again. It touches nothing that the user said or confirmed, which stays
-    /// as it is.
+    /// Logs that the agent archived or restored a note. Notes that the user stated or confirmed do not change.
     ///
     /// # Errors
-    /// `Invalid` for any other decision, which is the user's alone; as [`log`](Self::log).
+    /// `Invalid` for any other decision, which only the user may make; as [`log`](Self::log).
     pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
         match decision {
             Decision::Archive(_) | Decision::Restore(_) => {
@@ -163,7 +163,7 @@ impl Memory {
         }
     }
 
-    /// Refuses a decision about what is not of the user whose memory this is.
+    /// Rejects a decision about records of another user, in a memory of one user.
     async fn must_be_decidable(&self, decision: &Decision) -> Result<()> {
         if self.only_user().is_none() {
             return Ok(());
@@ -192,7 +192,7 @@ impl Memory {
         }
     }
 
-    /// Refuses entities of whom the user whose memory this is never spoke.
+    /// Rejects entities that the user of this memory never mentioned.
     async fn must_know(&self, ids: &[EntityId]) -> Result<()> {
         let graph = self.graph().await?.value;
         let own = mnemal_graph::speaker_id(self.only_user());
@@ -202,7 +202,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Logs that something about a note was decided, as an operation that is observed.
+    /// Logs a decision about a note, as an observed operation.
     pub(crate) async fn updating(
         &self,
         logged: impl Future<Output = Result<Degraded<Ack>>>,
@@ -211,12 +211,12 @@ impl Memory {
         observed.run(Box::pin(logged), |ack, observed| observed.gaps(&ack.gaps)).await
     }
 
-    /// Returns the decision that takes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning back, a release, or
-    /// an operation.
+    /// Returns the decision that undoes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning, a
+    /// release, or an operation.
     ///
     /// # Errors
-    /// `NotFound` when there is no such event, `Invalid` when it is no such decision: an undo, and a forget, because what was
-    /// forgotten stays so; `Conflict`, with their ids, when later operations build on this one: take them back first.
+    /// `NotFound` when there is no such event; `Invalid` for other events, for an undo, and for a forget, which cannot be undone;
+    /// `Conflict`, with their ids, when later operations build on this one: undo them first.
     pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
         match event.kept().map(|kept| &kept.kind) {
@@ -241,12 +241,12 @@ impl Memory {
         }
     }
 
-    /// Returns the events that name an entity: those that the graph read it in, decisions about it, what a speaker of one of its
-    /// names said, and texts that no extractor reads (notes, answers of tools, what is held back) in which one of its names stands
-    /// that nobody else has.
+    /// Returns the events that mention an entity: those from which the graph read it, decisions about it, turns of a speaker with
+    /// one of its names, and texts that no extractor reads (notes, tool results, quarantined events) with one of its names, if no
+    /// other entity has that name.
     ///
     /// # Errors
-    /// `Unavailable` when the graph is behind the log, so that something would be left out: try again.
+    /// `Unavailable` when the graph is behind the log, because the answer would be incomplete: try again.
     pub async fn naming(&self, id: EntityId) -> Result<Vec<EventId>> {
         let always = AsOf::present(Timestamp::MAX);
         let graph = self.graph_of_all().await?;
@@ -275,7 +275,7 @@ impl Memory {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns the graph when it has read the whole log.
+    /// Returns the graph if it has caught up with the log.
     pub(crate) async fn graph_of_all(&self) -> Result<mnemal_graph::Graph> {
         let graph = self.graph().await?;
         let behind = match self.only_user() {
@@ -302,7 +302,7 @@ impl Memory {
     }
 }
 
-/// Whether an event is a decision about an entity, or proposes one.
+/// Whether an event is a decision about an entity, or a proposal of one.
 fn is_about(event: &Event, entity: &Entity) -> bool {
     let is = |id: &EntityId| *id == entity.id;
     match event.kept().map(|kept| &kept.kind) {
@@ -317,14 +317,14 @@ fn is_about(event: &Event, entity: &Entity) -> bool {
     }
 }
 
-/// Whether an event was said by a speaker of one of an entity's names.
+/// Whether an event's speaker has one of the names of an entity.
 fn speaks(event: &Event, entity: &Entity) -> bool {
     let Some(speaker) = event.kept().and_then(|kept| kept.speaker.as_ref()) else { return false };
     let label = fold(speaker.as_str());
     entity.names.iter().any(|name| fold(&name.text) == label)
 }
 
-/// Whether one of the names stands as whole words in an event that the graph does not read.
+/// Whether one of the names occurs as whole words in an event that the graph does not read.
 fn says(event: &Event, names: &[String]) -> bool {
     let is_read = matches!(event.role, Role::User | Role::Assistant | Role::Document);
     let Some(kept) = event.kept().filter(|_| !is_read || event.quarantined.is_some()) else { return false };
@@ -335,8 +335,8 @@ fn says(event: &Event, names: &[String]) -> bool {
     })
 }
 
-/// Returns the folded words of a text with one blank around each, so that names are compared as whole words; a letter of a
-/// script that is written without blanks is a word.
+/// Returns the folded words of a text, separated by one space, for whole-word matching; each letter of a script without spaces is
+/// a word.
 fn words(text: &str) -> String {
     let mut all = String::from(" ");
     for letter in fold(text).chars() {

@@ -1,4 +1,4 @@
-//! The words on which rests what a decision is about, so that each layer that read them follows it.
+//! Sources of a decision: the spans behind its target, so that every layer that read them applies it.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,12 @@ use mnemal_core::{
 
 use crate::memory::Memory;
 
-/// Most sources of one decision, the newest of them. Source: own choice; a layer finds by one source whatever says the same.
+/// Maximum number of sources of one decision, the newest. Source: own choice; one source is enough for a layer to find all equal
+/// statements.
 const MOST_SOURCES: usize = 256;
 
 impl Memory {
-    /// Adds to a decision the words on which rests what it is about, unless they are named.
+    /// Adds the sources of the decision's target, unless the decision has some.
     pub(crate) async fn with_sources(&self, decision: Decision) -> Result<Decision> {
         Ok(match decision {
             Decision::Reject(target) => Decision::Reject(self.with_words(target).await?),
@@ -33,7 +34,7 @@ impl Memory {
         Ok(NoteTarget { sources, ..target })
     }
 
-    /// Returns the words in which a fact was read, in any of its versions.
+    /// Returns the source spans of a fact, over all of its versions.
     async fn words_of_fact(&self, fact: &FactDecision) -> Result<Vec<Source>> {
         if !matches!(self.engine.guarded().graph, Slot::Filled(_)) {
             return Ok(Vec::new());
@@ -51,7 +52,7 @@ impl Memory {
     }
 }
 
-/// Returns sources, each once, without the oldest where there are very many: ids of events follow their time.
+/// Deduplicates sources and keeps the newest; ids of events are ordered by time.
 fn newest(sources: impl Iterator<Item = Source>) -> Vec<Source> {
     let mut sources: Vec<Source> = sources.collect::<BTreeSet<_>>().into_iter().collect();
     sources.drain(..sources.len().saturating_sub(MOST_SOURCES));

@@ -1,4 +1,4 @@
-//! What came to be believed between two moments, was dropped, or changed, each with the words that it rests on.
+//! Belief diff: facts and notes that were added, dropped, or changed between two moments, with their evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use mnemal_graph::Graph;
 use crate::memory::Memory;
 use crate::portrait::{Sentence, Told};
 
-/// Events a page when causes are looked for. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page of the search for causes. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// How belief changed.
+/// The kind of a change of belief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// It was not believed, and is.
+    /// Newly believed.
     Believed,
-    /// It was believed, and is not.
+    /// No longer believed.
     Dropped,
-    /// It was believed otherwise.
+    /// Believed before, with another value.
     Changed,
 }
 
@@ -39,38 +39,38 @@ impl ChangeKind {
 /// One change of belief.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When it came about.
+    /// The moment of the change.
     pub at: Timestamp,
-    /// How.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// The id of what is believed now, or was: `fct_…`, `mem_…`.
+    /// The id of the new record, or of the old one if it was dropped: `fct_…`, `mem_…`.
     pub record: String,
-    /// What was believed before, as a sentence.
+    /// The old belief, as a sentence.
     pub before: Option<String>,
-    /// What is believed since.
+    /// The new belief, as a sentence.
     pub after: Option<String>,
-    /// The event that brought it about, if it is still in the log.
+    /// The event that caused the change, if it is still in the log.
     pub cause: Option<EventId>,
-    /// The words on which the new belief rests, or rested the old one.
+    /// The source sentences of the new belief, or of the old one if it was dropped.
     pub evidence: Vec<Sentence>,
 }
 
 /// The changes between two moments of belief, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Of facts.
+    /// Changes of facts.
     pub facts: Vec<Change>,
-    /// Of notes and learnings.
+    /// Changes of notes and learnings.
     pub learnings: Vec<Change>,
 }
 
 impl Memory {
-    /// Returns how belief differs between two moments: both are moments of belief, and each belief counts whatever time of the
-    /// world it is about. What was forgotten in between is in neither.
+    /// Returns the difference of belief between two moments of the belief time; world time is ignored. Records that were
+    /// forgotten in between appear in neither state.
     ///
     /// # Errors
     /// `Invalid` when the second moment is not after the first; `Unsupported` without graph or notes; `Unavailable` when the
-    /// store does not answer, or the graph has not read everything yet.
+    /// store does not answer, or the graph is behind the log.
     pub async fn diff(&self, from: Timestamp, to: Timestamp) -> Result<Changes> {
         if to <= from {
             return Err(Error::invalid("the second moment must be after the first"));
@@ -82,7 +82,7 @@ impl Memory {
         Ok(Changes { facts, learnings })
     }
 
-    /// Returns the living events of a stretch of belief by the moment at which they were recorded, which no two share.
+    /// Returns the events recorded in the interval, by their recording times, which are unique; erased events are left out.
     async fn causes(&self, from: Timestamp, to: Timestamp) -> Result<BTreeMap<Timestamp, EventId>> {
         let (mut causes, mut after) = (BTreeMap::new(), Cursor::START);
         loop {
@@ -119,7 +119,8 @@ impl Memory {
             let fact = &one.fact;
             (fact.subject, fact.predicate.clone(), fact.topic.clone(), fact.object.key())
         };
-        // What says the same of the same is one belief in two versions; then what takes the place of another value.
+        // Pair records with the same statement first, as two versions of one belief; then those in which one value replaces
+        // another.
         let pairs = paired(&before, &after, about);
         let mut changes = Vec::new();
         for (before, after) in pairs {
@@ -139,7 +140,7 @@ impl Memory {
                 evidence: shown.sentences.clone(),
             });
         }
-        // A version that says the same in the same words, because one more event says so too, is no change of belief.
+        // A version with the same text, made because one more event supports it, is no change of belief.
         changes.retain(|change| change.before != change.after);
         changes.sort_by(|one, other| (one.at, &one.record).cmp(&(other.at, &other.record)));
         Ok(changes)
@@ -193,7 +194,7 @@ fn kind<T>(before: Option<&T>, after: Option<&T>) -> ChangeKind {
     }
 }
 
-/// Pairs what was with what is about the same; of several the first with the first, and what is left alone.
+/// Pairs old with new records of the same key, in order; the remaining ones stay unpaired.
 fn paired<'r, R, K: Ord>(
     before: &'r [R],
     after: &'r [R],

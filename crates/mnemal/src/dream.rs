@@ -1,4 +1,4 @@
-//! The work of the engine itself on memory: cycles, their book, and which operation builds on what.
+//! Consolidation: cycles of background passes, their ledger, and the dependencies between operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
@@ -26,32 +26,33 @@ use crate::memory::Memory;
 use crate::settings::DreamSchedule;
 use crate::upkeep::{BACKGROUND, RENEWAL, SLICE, TTL};
 
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
-/// How long nothing must have been said before changes that nobody asked for. Source: NB-26, 60 s.
+/// Idle time before a scheduled cycle. Source: nanobot v2, which backs off for 60 s after the last activity.
 const QUIET: Duration = Duration::from_mins(1);
-/// The name of cycles that make digests alone.
+/// Name of the cycles that only make digests.
 const DIGESTS: &str = "reading";
-/// The lease of passes that ask a model, which the other background work does not wait for.
+/// Lease of the passes that ask a model; separate, so that other background work does not wait for them.
 const MODELS: &str = "models";
-/// Least time between two cycles that ask a model and that nobody asked for. Source: AD-49.
+/// Minimum interval between two scheduled cycles that ask a model. Source: the pass ledger of RockBot, which merges with a model
+/// at most every 6 h.
 const BY_MODEL: Duration = Duration::from_hours(6);
 
 impl Engine {
-    /// Runs one cycle now, or says what it would do, over notes, graph and summaries that have caught up with the log: what is
-    /// asked for does not wait for its time, and what had stopped is looked at again. Nothing is deleted, and everything can be
-    /// taken back by [`Memory::undoing`].
-    /// A language model that is configured is asked too, also by a dry run; cycles that nobody asked for do not wait for one.
-    /// A dry run writes what a model has cost and answered, what layers catch up with, as for any reading, and nothing else.
+    /// Runs one consolidation cycle now, or previews it, over notes, graph and summaries that have caught up with the log: an
+    /// explicit cycle ignores the interval, and reviews again the groups that earlier cycles gave up. Nothing is deleted, and
+    /// [`Memory::undoing`] can undo every operation.
+    /// A configured language model is asked too, also in a preview; scheduled cycles do not wait for one.
+    /// A preview stores the cost and answers of the model, and lets layers catch up as any read does; it writes nothing else.
     ///
     /// # Errors
-    /// `Conflict` when another process does background work now; `Unsupported` without notes or a log.
+    /// `Conflict` when another process runs background work now; `Unsupported` without notes or a log.
     pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
         self.dream_with(Vec::new(), owner, run).await
     }
 
-    /// Runs one cycle that somebody asks for, as [`dream`](Self::dream), and looks for insights in it whatever the settings say:
-    /// in the 20 oldest notes that it has not looked at, and not in fewer than two.
+    /// Runs one explicit cycle, as [`dream`](Self::dream), that always looks for insights, whatever the settings say: in the 20
+    /// oldest notes that have not been reviewed yet, and not in fewer than two.
     ///
     /// # Errors
     /// As [`dream`](Self::dream).
@@ -88,15 +89,15 @@ impl Engine {
         }
     }
 
-    /// Runs the passes that ask the model if it is time and nobody talks: insights at the interval of the settings, the others
-    /// less often. Returns the cycles; none where it is not time, or another process does it.
+    /// Runs the passes that ask the model, if they are due and no conversation is active: insights at the interval of the
+    /// settings, the others less often. Returns the cycles; none when they are not due, or when another process runs them.
     pub(crate) async fn dream_by_model(&self, owner: &OwnerId) -> Result<Vec<Cycle>> {
         let limits = || self.settings().dream.limits();
         let seldom = mnemal_dream::DreamSettings { interval: limits().interval.max(BY_MODEL), ..limits() };
         let insights = self.insights_by_model()?.into_iter().collect();
         let mut cycles = Vec::new();
         if self.makes_digests() && self.digest_writer().is_some() {
-            // What was read in waits for no interval.
+            // Digests of newly ingested texts ignore the interval.
             if let Held::Done(made) =
                 self.in_turn(MODELS, owner, Box::pin(self.digest_with(self.digests()?))).await?
             {
@@ -121,15 +122,15 @@ impl Engine {
         Ok(cycles)
     }
 
-    /// Does some work while this owner has its turn, however long it takes; nothing of it is done when the turn is another's, or
-    /// lost.
+    /// Runs some work while this owner holds the lease, however long it takes; none of it runs when another owner holds the
+    /// lease, and it stops when the lease is lost.
     async fn in_turn<T>(
         &self,
         name: &str,
         owner: &OwnerId,
         work: impl Future<Output = T>,
     ) -> Result<Held<T>> {
-        // Without leases there is nobody to share with.
+        // Without a lease store there is only this process.
         let Ok(leases) = self.stores().leases.part() else { return Ok(Held::Done(work.await)) };
         let mut lease = match leases.acquire(&LeaseName::new(name)?, owner, self.now(), TTL).await? {
             Turn::Held(lease) => return Ok(Held::By(lease.owner)),
@@ -147,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Returns a dreamer over this space with the passes that need no model, and these behind them.
+    /// Returns a dreamer over this space, with the passes that need no model first and the given ones after them.
     ///
     /// # Errors
     /// `Unsupported` without notes or a log.
@@ -160,7 +161,7 @@ impl Engine {
             Arc::new(Ended::new(rows(), Arc::clone(&self.parts().clock))),
             Arc::new(Spellings::new(rows())),
         ];
-        // Where a model writes them, they stand with what asks it.
+        // With a model, insights are among the passes that ask it.
         if self.looks_for_insights() && self.insight_writer().is_none() {
             passes.push(Arc::new(self.insights(rows())?));
         }
@@ -176,7 +177,7 @@ impl Engine {
         }
         let mut passes: Vec<Arc<dyn Pass>> =
             passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();
-        // What asks a model waits for it, and nobody else waits for that.
+        // Passes that ask a model are not pieces: other work does not wait for the model.
         passes.extend(more);
         self.dreamer_of("cycle", passes, self.settings().dream.limits())
     }
@@ -193,13 +194,13 @@ impl Engine {
         })
     }
 
-    /// Returns the pass of a consolidation that was asked for. What asks a model waits for it, and nobody else waits for that.
+    /// Returns the insight pass of an explicit consolidation. With a model it is not a piece: other work does not wait for it.
     fn insights_alone(&self, learnings: Arc<dyn LearningStore>) -> Result<Arc<dyn Pass>> {
         let insights = Arc::new(self.insights(learnings)?);
         Ok(if insights.writer.is_some() { insights } else { Arc::new(AsPiece(self.clone(), insights)) })
     }
 
-    /// Returns the pass of insights where the settings want it and a model writes.
+    /// Returns the insight pass with a model, if it is enabled and a model is configured.
     fn insights_by_model(&self) -> Result<Option<Arc<dyn Pass>>> {
         match &self.stores().learnings {
             Slot::Filled(learnings) if self.looks_for_insights() && self.insight_writer().is_some() => {
@@ -220,7 +221,7 @@ impl Engine {
         })
     }
 
-    /// Returns the pass of digests where the settings want it and a model writes.
+    /// Returns the digest pass with a model, if it is enabled and a model is configured.
     fn digests_by_model(&self) -> Result<Option<Arc<dyn Pass>>> {
         let is_wanted = self.makes_digests() && self.digest_writer().is_some();
         Ok(if is_wanted { Some(Arc::new(self.digests()?)) } else { None })
@@ -230,14 +231,14 @@ impl Engine {
         self.settings().dream.digests.unwrap_or_else(|| self.parts().insights.load(Ordering::Relaxed))
     }
 
-    /// Returns who makes digests, where a model does.
+    /// Returns the model-based digest writer, if it is enabled and configured.
     fn digest_writer(&self) -> Option<DigestWriter> {
         let model = self.parts().model.as_ref().filter(|_| self.settings().dream.digests_by_model)?;
         Some(DigestWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.digester) })
     }
 
-    /// Makes digests of the texts that were read in since the last ones, by rule; nothing where the settings do not want them, or
-    /// a model makes them. Returns how many.
+    /// Makes rule-based digests of the texts ingested since the last ones; none when digests are off, or when a model makes them.
+    /// Returns their number.
     pub(crate) async fn digest(&self) -> Result<u64> {
         if !self.makes_digests() || self.digest_writer().is_some() {
             return Ok(0);
@@ -260,7 +261,7 @@ impl Engine {
         }
     }
 
-    /// Says whether the space is one that looks for insights by itself; the settings decide where they say something.
+    /// Sets whether scheduled cycles look for insights; an explicit setting overrides it.
     #[cfg(feature = "sqlite")]
     pub(crate) fn look_for_insights(&self, space: crate::AlwaysOn) {
         self.parts().insights.store(space == crate::AlwaysOn::Yes, Ordering::Relaxed);
@@ -270,14 +271,14 @@ impl Engine {
         self.settings().dream.insights.unwrap_or_else(|| self.parts().insights.load(Ordering::Relaxed))
     }
 
-    /// Returns who writes insights, where a model does.
+    /// Returns the model-based insight writer, if it is enabled and configured.
     fn insight_writer(&self) -> Option<InsightWriter> {
         let model = self.parts().model.as_ref().filter(|_| self.settings().dream.insights_by_model)?;
         Some(InsightWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.connector) })
     }
 
-    /// Returns which of these notes were looked at for insights: those whose event stands at or before where that came in the
-    /// log.
+    /// Returns which of these notes were already reviewed for insights: those whose event is at or before the position of that
+    /// pass in the log.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -296,14 +297,14 @@ impl Engine {
         Ok(consolidated)
     }
 
-    /// Returns the position up to which insights were looked for; the start where they never were, or there is no ledger.
+    /// Returns the log position up to which insights were looked for; the start if they never were, or without a ledger.
     async fn consolidated_through(&self) -> Result<Cursor> {
         let Slot::Filled(ledger) = &self.stores().ledger else { return Ok(Cursor::START) };
         let lines = ledger.lines(Book::Pass, PAGE).await?;
         Ok(lines.iter().find(|line| line.key == Insights::NAME).map_or(Cursor::START, LedgerLine::through))
     }
 
-    /// Returns what must not be lost of a note that goes.
+    /// Returns the rules for what a merge must keep of a note's text.
     pub(crate) fn wording(&self) -> Wording {
         self.settings().dream.wording(self.stores().graph.clone())
     }
@@ -331,15 +332,15 @@ impl Engine {
         }))
     }
 
-    /// Forgets which groups of notes were left alone because no answer of a model could be used, so that the next cycle that
-    /// asks one asks about them at once; returns how many.
+    /// Clears the record of note groups that were skipped because the model's answer was unusable, so that the next cycle with a
+    /// model asks about them at once; returns their number.
     ///
     /// # Errors
     /// `Unsupported` without a ledger; `Unavailable` when the store does not answer.
     pub async fn retry_left(&self) -> Result<u64> {
         let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
         let groups = ledger.sweep(Book::Left, Timestamp::MAX).await?;
-        // What was looked at over the same notes is looked at again, and turns from the start of the log.
+        // Unchanged notes are reviewed again, and turns are read again from the start of the log.
         for pass in self.model_passes() {
             let lines = ledger.lines(Book::Pass, PAGE).await?;
             let known = lines.into_iter().filter(|line| line.key == pass.name());
@@ -350,7 +351,7 @@ impl Engine {
         Ok(groups)
     }
 
-    /// Returns the line of the cycle that ended last, if one did and there is a ledger; its numbers are those of
+    /// Returns the ledger line of the last completed cycle, if there are one and a ledger; its numbers are those of
     /// [`Cycle::counts`].
     ///
     /// # Errors
@@ -360,7 +361,7 @@ impl Engine {
         Ok(ledger.lines(Book::Cycle, NonZeroUsize::MIN).await?.pop())
     }
 
-    /// Returns the lines of a book of background work, newest first.
+    /// Returns the lines of one ledger of background work, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -368,7 +369,7 @@ impl Engine {
         self.dreamer(Vec::new())?.book(book).await
     }
 
-    /// Returns the decisions of the dream that a person may judge this week, as [`Dreamer::sample`].
+    /// Returns this week's sample of consolidation decisions for human review, as [`Dreamer::sample`].
     ///
     /// # Errors
     /// `Unsupported` without notes or a log; `Unavailable` when the store does not answer.
@@ -377,7 +378,7 @@ impl Engine {
         self.dreamer(Vec::new())?.sample().await
     }
 
-    /// Notes what a person thinks of one of them, as [`Dreamer::note_opinion`].
+    /// Records a person's opinion on one of them, as [`Dreamer::note_opinion`].
     ///
     /// # Errors
     /// As [`Dreamer::note_opinion`], and `Unsupported` without notes or a log.
@@ -385,7 +386,7 @@ impl Engine {
         self.dreamer(Vec::new())?.note_opinion(id, opinion, words).await
     }
 
-    /// Runs a cycle if it is time and nobody talks; returns how many operations it carried out.
+    /// Runs a cycle if it is due and no conversation is active; returns the number of its operations.
     pub(crate) async fn dream_if_due(&self) -> Result<u64, GapCause> {
         let Ok(dreamer) = self.dreamer(Vec::new()) else { return Ok(0) };
         if self.settings().dream.schedule == DreamSchedule::Off || !self.is_quiet().await? {
@@ -395,26 +396,26 @@ impl Engine {
         Ok(cycle.accepted().count() as u64)
     }
 
-    /// Whether nobody has said anything for a while.
+    /// Whether the space has been idle for a while.
     async fn is_quiet(&self) -> Result<bool> {
         Ok(self.quiet().await?.is_none_or(|quiet| quiet >= QUIET))
     }
 
-    /// Returns how long nobody has said anything; `None` when nobody ever did, or the clock went back by more than a minute since.
+    /// Returns the time since the last turn; `None` when there was none, or the clock went back by more than a minute since.
     pub(crate) async fn quiet(&self) -> Result<Option<Duration>> {
         let said =
             EventFilter { roles: Within::Only(vec![Role::User, Role::Assistant]), ..EventFilter::all() };
         let last = self.events()?.latest(&said, NonZeroUsize::MIN).await?;
         let Some(last) = last.first() else { return Ok(None) };
         let since = self.now().as_micros() - last.recorded_at.as_micros();
-        // Events of one microsecond are recorded one after the other, ahead of the clock.
+        // Events of one microsecond get consecutive recording times, ahead of the clock.
         let is_ahead = since < 0 && Duration::from_micros(since.unsigned_abs()) < QUIET;
         let since = if is_ahead { 0 } else { since };
         Ok(u64::try_from(since).ok().map(Duration::from_micros))
     }
 }
 
-/// Runs a cycle, and logs its numbers in one line if it did anything.
+/// Runs a cycle, and logs its numbers in one line if it changed anything.
 async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
     let cycle = cycle.await?;
     if cycle.idle.is_none() {
@@ -436,7 +437,7 @@ async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
     Ok(cycle)
 }
 
-/// Reads names by the built-in rules.
+/// Extracts names with the built-in rules.
 #[derive(Debug)]
 struct Names;
 
@@ -446,7 +447,7 @@ impl Namer for Names {
     }
 }
 
-/// Says in short what a text says, by the built-in rules.
+/// Makes digests with the built-in rules.
 #[derive(Debug)]
 struct Gists;
 
@@ -466,7 +467,7 @@ impl Digester for Gists {
     }
 }
 
-/// A pass that runs as one piece of background work.
+/// A pass that runs as one piece of background work, so that foreground calls go first.
 #[derive(Debug)]
 struct AsPiece(Engine, Arc<dyn Pass>);
 
@@ -483,15 +484,15 @@ impl Pass for AsPiece {
     }
 }
 
-/// What came of work that needs a lease.
+/// The result of work that needs a lease.
 enum Held<T> {
-    /// It was done.
+    /// The work ran.
     Done(T),
-    /// Somebody else has the turn.
+    /// Another owner holds the lease.
     By(OwnerId),
 }
 
-/// Looks for the audit at what stands beside the notes.
+/// Supplies the audit of notes with the state of the other layers.
 #[derive(Debug)]
 struct Beside(Engine);
 
@@ -525,7 +526,7 @@ impl Inspector for Beside {
     }
 }
 
-/// Writes operations into the log of an engine, and has them folded.
+/// Appends operations to the log of an engine, and folds them.
 #[derive(Debug)]
 struct Pen(Engine);
 
@@ -548,7 +549,7 @@ impl Journal for Pen {
     }
 }
 
-/// Returns the operations that hold and name a note which this one changed or made, oldest first.
+/// Returns the valid operations that refer to a note which this operation changed or made, oldest first.
 pub(crate) async fn built_on(memory: &Memory, of: &Event, operation: &Operation) -> Result<Vec<EventId>> {
     let mut touched: BTreeSet<EventId> = operation.deed.changes().into_iter().collect();
     touched.insert(of.id);

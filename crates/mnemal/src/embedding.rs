@@ -1,4 +1,4 @@
-//! Vectors of a model: how far they go, how they are filled in, and the one call that asks an endpoint about a question.
+//! Embeddings: coverage by model, backfill, and the one call that sends a question to an endpoint.
 
 mod fill;
 mod local;
@@ -20,16 +20,16 @@ use crate::engine::{Engine, missing};
 use crate::guard::Guarded;
 use crate::memory::Memory;
 
-/// What makes the vectors of a model.
+/// The embedder that makes the vectors of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddedBy {
-    /// The embedder in process.
+    /// The in-process embedder.
     InProcess,
-    /// The endpoint, or whatever else was given as the background embedder.
+    /// The endpoint, or another background embedder.
     Background,
 }
 
-/// The vector of a question, and the model that made it.
+/// The vector of a question, with the model that made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryVector {
     /// The model.
@@ -43,17 +43,17 @@ pub struct QueryVector {
 pub struct Generation {
     /// The model.
     pub model: ModelId,
-    /// What makes more of them, if this engine has it.
+    /// The embedder that can make more of them, if this engine has it.
     pub by: Option<EmbeddedBy>,
-    /// Events that have one.
+    /// Number of events with such a vector.
     pub vectors: u64,
-    /// Events that have a text and no vector of this model.
+    /// Number of events with a text but without a vector of this model.
     pub behind: u64,
-    /// Whether so few lack one that a question's vector of this model is compared with them: at most 20, or one in 20.
+    /// Whether coverage is high enough for recall to use it: at most 20 events, or one in 20, lack a vector.
     pub serves: bool,
 }
 
-/// Up to where this process has tried to make the vectors of each model, so that what has none is not tried for ever.
+/// Log position up to which this process has attempted vectors, by model, so that texts without one are not retried forever.
 #[derive(Debug, Default)]
 pub(crate) struct Tried(Mutex<BTreeMap<ModelId, Cursor>>);
 
@@ -67,20 +67,20 @@ impl Tried {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(model.clone(), cursor);
     }
 
-    /// Forgets everything, after index rows were made anew.
+    /// Clears it, after index rows were rebuilt.
     pub(crate) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
 impl Memory {
-    /// Asks the endpoint for the vector of a question, for a read that comes after: hand the answer to
+    /// Asks the endpoint for the vector of a question, for a following read: pass the answer to
     /// [`RecallCall::embedded`](crate::RecallCall::embedded) or [`ContextCall::embedded`](crate::ContextCall::embedded).
     ///
-    /// This is the one call by which a question leaves the process; secrets and private parts are taken out before. It sends
-    /// one request and returns by the deadline. Without a vector there is a gap, and the read goes on with the embedder in
-    /// process: when there is no endpoint, when it fails, is late or paused after failures, and as long as its model has
-    /// too few vectors of this space (`Stale`), for which it is not even asked.
+    /// This is the only call by which a question leaves the process; secrets and private parts are removed first. It sends one
+    /// request and returns by the deadline. It returns a gap instead of a vector when there is no endpoint, when the endpoint
+    /// fails, is late or paused after failures, or when its model covers too few events of this space (`Stale`), in which case it
+    /// is not even asked. The read then uses the in-process embedder.
     pub async fn embed_query(&self, text: &str, deadline: Duration) -> Degraded<Option<QueryVector>> {
         match self.engine.query_vector(text, deadline).await {
             Ok(vector) => Degraded::whole(Some(vector)),
@@ -90,7 +90,7 @@ impl Memory {
 }
 
 impl Engine {
-    /// Returns the generations of vectors that the space holds, and those that this engine could make, by model.
+    /// Returns the vector generations that the space holds or this engine could make, by model.
     ///
     /// # Errors
     /// `Unsupported` without a log or an index, `Unavailable` when the store does not answer.
@@ -106,7 +106,7 @@ impl Engine {
         Ok(models.into_iter().map(|model| generation(model, made.get(model).copied(), &coverage)).collect())
     }
 
-    /// Returns the model that one of the embedders makes vectors of, if it is there.
+    /// Returns the model of one of the embedders, if there is one.
     pub fn model(&self, by: EmbeddedBy) -> Option<&ModelId> {
         match by {
             EmbeddedBy::InProcess => self.parts().embedder.part().ok().map(Embedder::model),
@@ -125,7 +125,7 @@ impl Engine {
         }
         let text = self.log()?.outgoing(text)?;
         let mut permit = BackgroundPermit::issue(1, TokenCount(u32::MAX));
-        // Within the guard, so that an endpoint that is always late is paused.
+        // The wait is inside the guard, so that an endpoint that is always late is paused.
         let left = until.saturating_duration_since(Instant::now());
         let answer = background.embed_within(left, &mut permit, &[text.as_str()]).await;
         self.parts().tally.embedded(answer.as_ref().err());

@@ -1,4 +1,4 @@
-//! The composed machine: wiring, in the order of the picture in the crate's document, and nothing that decides.
+//! The engine of one space: the wired parts, and forwarding without decisions of its own.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,19 +30,20 @@ use crate::served::{Piece, Served, Serving};
 use crate::settings::Settings;
 use crate::user::UserGraphs;
 
-/// Most rows of a count. Source: own default.
+/// Maximum number of rows of a count. Source: own default.
 pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// Events after which an append folds though none of them is a decision, which only moves the cursor. Source: own default;
-/// a fold is a transaction with a flush of its own, and what stands behind the cursor is looked through by every answer.
+/// Number of appended events after which an append folds even without a decision among them, which only moves the cursor. Source:
+/// own default; a fold is a transaction with its own flush, and every answer scans the events after the cursor.
 pub(crate) const FOLD_EVERY: u64 = 256;
-/// How long a call that stores a decision may wait for the fold. Source: ARCHITECTURE 6.
+/// How long a call that stores a decision may wait for the fold. Source: own default; what is not folded by then is a
+/// gap.
 pub(crate) const FOLD_WAIT: Duration = Duration::from_millis(200);
 
-/// The composed machine of one space; cheap to clone.
+/// The wired engine of one space; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine(Arc<Wired>);
 
-/// The parts as they were given: what writes, and what upkeep needs.
+/// The unguarded parts, for writes and upkeep.
 #[derive(Debug)]
 pub(crate) struct Wired {
     #[cfg(feature = "sqlite")]
@@ -52,52 +53,52 @@ pub(crate) struct Wired {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: InstallationKey,
     pub(crate) stores: Stores,
-    /// The parts of answers that do without what is late.
+    /// The guarded parts of answers, which go on without a late part.
     pub(crate) answering: Parts,
-    /// The same for whoever waits because there is no other answer.
+    /// The guarded parts with a longer deadline, for calls that have no answer without them.
     pub(crate) guarded: Parts,
     pub(crate) log: Option<EventLog>,
     pub(crate) indexer: Slot<dyn Indexer>,
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
-    /// The embedder in process without its guard: upkeep has more time than an answer.
+    /// The in-process embedder without its guard: upkeep has a longer deadline than an answer.
     pub(crate) embedder: Slot<dyn Embedder>,
     /// The language model, if there is one.
     pub(crate) model: Option<Model>,
-    /// What was asked of models outside the process.
+    /// Counters of requests to models outside the process.
     pub(crate) tally: Arc<mnemal_providers::Tally>,
-    /// What makes vectors outside the process.
+    /// The embedder outside the process.
     pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
     pub(crate) tried: Tried,
-    /// Whether cycles that nobody asks for look for insights, as in an always-on space.
+    /// Whether scheduled cycles look for insights, as in an always-on space.
     pub(crate) insights: AtomicBool,
     pub(crate) graph_projector: Slot<GraphProjector>,
-    /// Entities and facts of single users.
+    /// Entity and fact graphs of single users.
     pub(crate) user_graphs: Option<Arc<UserGraphs>>,
     pub(crate) summary_projector: Slot<SummaryProjector>,
-    /// Texts that a model wrote of summaries, where they are asked for.
+    /// Model-written summary texts, if they are enabled.
     pub(crate) writings: Option<Arc<Writings>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
-    /// Files that wait to be read.
+    /// Files that wait for ingestion.
     pub(crate) inbox: Slot<dyn Inbox>,
-    /// By which working memory expires.
+    /// The steady clock for the expiry of working memory.
     pub(crate) steady: Arc<SteadyClock>,
-    /// When what is outdated was looked for last, by the monotonic clock.
+    /// Time of the last retention scan, by the monotonic clock.
     pub(crate) retained: Mutex<Option<Duration>>,
-    /// When working memory was swept last, by the monotonic clock.
+    /// Time of the last sweep of working memory, by the monotonic clock.
     pub(crate) swept: Mutex<Option<Duration>>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
-    /// Who is served now; background work gives way.
+    /// Foreground calls in progress; background work gives way to them.
     pub(crate) served: Served,
-    /// Whether anything is remembered.
+    /// Whether anything is stored.
     pub(crate) switch: Switch,
     /// Whether contexts are assembled.
     pub(crate) assembles: bool,
 }
 
-/// The parts behind their guards: what reading uses.
+/// The parts behind their guards, for reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub(crate) events: Slot<dyn EventStore>,
@@ -112,7 +113,7 @@ pub(crate) struct Parts {
 }
 
 impl Engine {
-    /// Starts to put an engine together.
+    /// Creates a builder.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -121,26 +122,27 @@ impl Engine {
         Self(Arc::new(wired))
     }
 
-    /// Returns the handle for one scope; its space must be the one that the stores were opened for.
+    /// Returns the handle for one scope; its space must be that of the stores.
     pub fn memory(&self, scope: Scope) -> Memory {
         Memory { engine: self.clone(), scope, secondary: Secondary::default() }
     }
 
-    /// Returns what reads names and claims.
+    /// Returns the extractor of names and claims.
     pub(crate) fn extractor(&self) -> &dyn Extractor {
         self.0.extractor.as_ref()
     }
 
-    /// Whether somebody else has it too.
+    /// Whether another handle to this engine exists.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Empties the write-ahead log and closes the files; every later call fails. Without it nothing is lost either.
+    /// Empties the write-ahead log and closes the files; every later call fails. Dropping the engine without it loses nothing
+    /// either.
     ///
     /// # Errors
-    /// `Unavailable` when the write-ahead log could not be emptied; what was acknowledged is safe nevertheless.
+    /// `Unavailable` when the write-ahead log could not be emptied; acknowledged events are safe nevertheless.
     pub async fn close(&self) -> Result<()> {
         #[cfg(feature = "sqlite")]
         if let Some(file) = &self.0.file {
@@ -154,17 +156,18 @@ impl Engine {
         &self.0.settings
     }
 
-    /// Returns the time.
+    /// Returns the current time of the engine's clock.
     pub fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
 
-    /// Stores events, as [`append_to`](Self::append_to), where nothing of another space was shown.
+    /// Appends events, as [`append_to`](Self::append_to), with no other spaces involved.
     pub(crate) async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
         self.append_to(self.log()?, events).await
     }
 
-    /// Stores events through a log of this engine, folds the notes if there is a decision among them, and answers in order.
+    /// Appends events through a log of this engine, folds the notes if a decision is among them, and returns the acknowledgements
+    /// in order.
     pub(crate) async fn append_to(
         &self,
         log: &EventLog,
@@ -181,14 +184,14 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Steps the notes until they have caught up or 200 ms are over; what is left is a gap.
+    /// Folds the notes until they have caught up or 200 ms have passed; the remaining lag is a gap.
     pub(crate) async fn fold(&self) -> Vec<Gap> {
         self.fold_within(self.settings().recall.catch_up()).await
     }
 
-    /// Reads what waits into notes and learnings until they have caught up or time is over; what is left is a gap.
+    /// Folds notes and learnings until they have caught up or the time is over; the remaining lag is a gap.
     ///
-    /// A program that lives long leaves this to [`tend`](Self::tend).
+    /// A long-running program leaves this to [`tend`](Self::tend).
     pub async fn fold_within(&self, budget: Duration) -> Vec<Gap> {
         self.0.unfolded.store(0, Ordering::Relaxed);
         let Ok(events) = self.events() else { return Vec::new() };
@@ -199,10 +202,10 @@ impl Engine {
         mnemal_events::catch_up(&self.0.projectors, head, budget, self.0.clock.as_ref()).await
     }
 
-    /// Reads what waits into notes, graph and summaries, one after the other, until all have caught up or time is over; what is
-    /// left is a gap.
+    /// Folds notes, graph and summaries, one after the other, until all have caught up or the time is over; the remaining lag is
+    /// a gap.
     ///
-    /// For a program that ends soon and has brought much; one that lives long leaves it to [`tend`](Self::tend).
+    /// For a short-lived program that has appended many events; a long-running one leaves it to [`tend`](Self::tend).
     pub async fn read_within(&self, budget: Duration) -> Vec<Gap> {
         let clock = &self.0.clock;
         let until = clock.monotonic() + budget;
@@ -213,46 +216,46 @@ impl Engine {
         gaps
     }
 
-    /// Steps the graph until it has caught up or time is over; what is left is a gap.
+    /// Folds the graph until it has caught up or the time is over; the remaining lag is a gap.
     ///
-    /// Reading events costs more than a note, so nobody who writes waits for it: upkeep does it, and whoever wants to know.
+    /// Extraction costs more than folding a note, so appends do not wait for it: upkeep does it, and reads of the graph.
     pub(crate) async fn fold_graph(&self) -> Vec<Gap> {
         self.fold_graph_within(self.settings().recall.catch_up()).await
     }
 
-    /// The same within another time.
+    /// As [`fold_graph`](Self::fold_graph), with another time limit.
     pub(crate) async fn fold_graph_within(&self, budget: Duration) -> Vec<Gap> {
         let Slot::Filled(projector) = &self.0.graph_projector else { return Vec::new() };
         self.stepped(Arc::<GraphProjector>::clone(projector), budget).await
     }
 
-    /// Steps the summaries until they have caught up or time is over, as [`fold_graph`](Self::fold_graph).
+    /// Folds the summaries until they have caught up or the time is over, as [`fold_graph`](Self::fold_graph).
     pub(crate) async fn fold_summaries(&self) -> Vec<Gap> {
         self.fold_summaries_within(self.settings().recall.catch_up()).await
     }
 
-    /// The same within another time.
+    /// As [`fold_summaries`](Self::fold_summaries), with another time limit.
     pub(crate) async fn fold_summaries_within(&self, budget: Duration) -> Vec<Gap> {
         let Slot::Filled(projector) = &self.0.summary_projector else { return Vec::new() };
         self.stepped(Arc::<SummaryProjector>::clone(projector), budget).await
     }
 
-    /// Notes that somebody waits for an answer, as long as what it returns lives.
+    /// Marks a foreground call as in progress, until the guard is dropped.
     pub(crate) fn serves(&self) -> Serving<'_> {
         self.0.served.serve()
     }
 
-    /// Waits for the turn of one piece of background work, and while somebody is served, up to 100 ms; the turn lasts as long as
-    /// what it returns lives.
+    /// Waits for the turn of one piece of background work, and up to 100 ms for foreground calls; the turn lasts until the permit
+    /// is dropped.
     pub(crate) async fn piece(&self) -> Option<Piece<'_>> {
         self.0.served.piece().await
     }
 
-    /// Steps the summaries until no node is left that an erase made hollow, however long it takes: the path of such a node names
-    /// its conversation. What fails is left to upkeep, and the search behind a forget finds it.
+    /// Rebuilds the summaries until no node is left stale after an erasure, however long it takes: the path of such a node
+    /// contains the name of its session. Failures are left to upkeep, and the byte search of a forget reports them.
     ///
     /// # Errors
-    /// `Unavailable` when the store does not answer, or a step leaves a node as it is; what was made anew stays.
+    /// `Unavailable` when the store does not answer, or a step does not rebuild a node; nodes that were rebuilt stay.
     pub(crate) async fn regrow_summaries(&self) -> Result<()> {
         let (Slot::Filled(projector), Slot::Filled(summaries)) =
             (&self.0.summary_projector, &self.0.stores.summaries)
@@ -282,12 +285,12 @@ impl Engine {
         mnemal_events::catch_up(&[projector], head, budget, self.0.clock.as_ref()).await
     }
 
-    /// Returns every version of the notes that were read in these events.
+    /// Returns every version of the notes that were read from these events.
     pub(crate) async fn notes_of(&self, events: &[EventId]) -> Result<Vec<Learning>, GapCause> {
         Ok(self.guarded().learnings.part()?.all(&crate::remember::read_in(events)).await?)
     }
 
-    /// Returns the notes that hold now.
+    /// Returns the currently valid notes.
     pub(crate) async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         let notes = self.guarded().learnings.part().map_err(|_| missing("notes"))?;
         let rows = notes.active(filter, AsOf::present(self.now())).await?;
@@ -302,7 +305,7 @@ impl Engine {
         self.guarded().receipts.part().map_err(|_| missing("receipts"))?.get(id).await
     }
 
-    /// Returns what becomes of events in an engine that remembers nothing; `None` in every other one.
+    /// Returns the acknowledgements of a disabled engine, which drops events; `None` in every other one.
     pub(crate) fn dropped(&self, events: &[NewEvent]) -> Option<Degraded<Vec<Ack>>> {
         if self.0.switch == Switch::On {
             return None;
@@ -319,7 +322,7 @@ impl Engine {
         Some(Degraded { value: events.iter().map(ack).collect(), gaps })
     }
 
-    /// Returns the pipeline through which everything enters.
+    /// Returns the append pipeline.
     pub(crate) fn log(&self) -> Result<&EventLog> {
         self.0.log.as_ref().ok_or_else(|| missing("a log"))
     }

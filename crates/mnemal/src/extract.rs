@@ -1,4 +1,4 @@
-//! What one event says, read now; nothing of it is stored.
+//! On-demand extraction of one event or text; nothing is stored.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -19,15 +19,15 @@ use crate::memory::Memory;
 use crate::message::{DEFAULT_CHANNEL, DEFAULT_SESSION};
 use crate::settings::Settings;
 
-/// Events of the session before the one that is read. Source: EXTRACTION 3.
+/// Events of the session before the extracted one. Source: own choice.
 const BEFORE: usize = 8;
-/// Events a page on the way to them.
+/// Events per page of the scan for them.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 impl Memory {
-    /// Reads names and claims out of an event, with the reasons for what was dropped.
+    /// Extracts names and claims from an event, with the reasons for dropped ones.
     ///
-    /// Costs one pass over the conversation up to the event. Nothing is stored, and nothing is taken for known.
+    /// Costs one scan of the session up to the event. Nothing is stored, and no known entities are used.
     ///
     /// # Errors
     /// `NotFound` when there is no event of this id, `Corrupt` when its bytes do not match their checksum.
@@ -38,7 +38,7 @@ impl Memory {
         Ok(self.engine.extractor().extract(&Utterance { event: &event, before: &before, known: &known }))
     }
 
-    /// Returns the events of the same conversation just before, oldest first.
+    /// Returns the events of the same session just before this one, oldest first.
     async fn before(&self, event: &Event) -> Result<Vec<Event>> {
         let Some(kept) = event.kept() else { return Ok(Vec::new()) };
         let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
@@ -57,22 +57,22 @@ impl Memory {
     }
 }
 
-/// Says of each part of a text that the user says now whose words it is, by the built-in rules.
+/// Attributes each segment of a user's text (own words, quotation, code and so on), by the built-in rules.
 pub fn segments(text: &str) -> Vec<Segment> {
     RuleSegmenter.segments(&TurnText { text, names: &[] })
 }
 
-/// A sentence that says how its speaker wants things.
+/// A sentence in which the speaker states a preference or an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// What kind of wish it is: `directive`, `preference`, or the kind of a note: `taste`, `constraint`.
+    /// Its kind: `directive`, `preference`, or the kind of a note: `taste`, `constraint`.
     pub kind: &'static str,
-    /// The sentence.
+    /// The span of the sentence.
     pub span: Span,
 }
 
-/// Returns the sentences of a text in which its speaker says how he wants things, in their order, each once, by the built-in
-/// rules.
+/// Returns the sentences of a text in which the speaker states a preference or an instruction, in order and deduplicated, by the
+/// built-in rules.
 pub fn wishes(text: &str) -> Vec<Wish> {
     let own = OwnWords::of_text(text);
     let said = feedback(Turn { user: &own, assistant: None, earlier: &[] }).into_iter();
@@ -94,8 +94,8 @@ pub fn wishes(text: &str) -> Vec<Wish> {
     wishes
 }
 
-/// Returns who and what a text names, by the built-in rules, each once, in the order of the text; numbers with units and
-/// identifiers are left out.
+/// Returns the names in a text, by the built-in rules, deduplicated and in order; numbers with units and identifiers are left
+/// out.
 pub fn named_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for mention in read_text(text, &RuleExtractor::new()).map(|read| read.mentions).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What items of earlier answers were found to be.
+//! Feedback on the items of earlier answers.
 
 use std::num::NonZeroUsize;
 
@@ -10,21 +10,21 @@ use mnemal_core::{
 use crate::memory::Memory;
 use crate::message::Message;
 
-/// Decisions that are read at a time. Source: own default; the size of a batch, RELIABILITY 12.
+/// Decisions per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// What somebody found an item of an answer to be.
+/// A verdict on an item of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// The event that says so.
+    /// The event that holds the verdict.
     pub event: EventId,
-    /// The account of the answer.
+    /// The receipt of the answer.
     pub recall: ReceiptId,
     /// The item.
     pub record: RecordRef,
-    /// What it was found to be.
+    /// The verdict.
     pub verdict: Judgment,
-    /// Whose verdict it is: the user's or an agent's.
+    /// Whether the user or an agent gave it.
     pub level: Level,
     /// When it was given.
     pub at: Timestamp,
@@ -45,18 +45,18 @@ impl Feedback {
         })
     }
 
-    /// Whether a later verdict takes the place of this one.
+    /// Whether a later verdict replaces this one.
     fn is_replaced_by(&self, later: &Self) -> bool {
         (self.recall, self.record, self.level) == (later.recall, later.record, later.level)
     }
 }
 
 impl Memory {
-    /// Logs what the user found a line of an earlier answer to be. It is told where somebody asks why, and changes nothing
-    /// else: what is wrong is rejected, ended or forgotten by the calls for it. The same verdict again is the one that is there.
+    /// Logs the user's verdict on a line of an earlier answer. `why` shows it, and it changes nothing else: use the calls to
+    /// reject, end or forget a wrong record. A repeated verdict is deduplicated.
     ///
     /// # Errors
-    /// `NotFound` when there is no such answer, or the record is no line of it; as [`log`](Self::log).
+    /// `NotFound` when there is no such answer, or the record is not one of its lines; as [`log`](Self::log).
     pub async fn feedback(
         &self,
         recall: ReceiptId,
@@ -66,7 +66,7 @@ impl Memory {
         self.judge((recall, record, verdict), Origin::UserDirect).await
     }
 
-    /// Logs what an agent found a line of an earlier answer to be: a verdict of its own level, beside the user's.
+    /// Logs an agent's verdict on a line of an earlier answer; it has the agent's level and does not replace the user's.
     ///
     /// # Errors
     /// As [`feedback`](Self::feedback).
@@ -79,8 +79,8 @@ impl Memory {
         self.judge((recall, record, verdict), Origin::Assistant).await
     }
 
-    /// Returns what a record was found to be in earlier answers, in the order of the log: of each answer the last verdict of the
-    /// user and the last of an agent. It reads the decisions of the log.
+    /// Returns the verdicts on a record in earlier answers, in log order: for each answer the last of the user and the last of an
+    /// agent. It reads the decisions of the log.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.

@@ -1,4 +1,4 @@
-//! Forgetting: the closure is computed, the decision logged, bodies erased, every layer told, the bytes scrubbed.
+//! Forgetting: compute the closure, log the decision, erase the bodies, notify every layer, scrub the bytes.
 
 mod receipt;
 mod scrub;
@@ -25,57 +25,59 @@ use crate::memory::Memory;
 use crate::message::Message;
 use crate::span::Operation;
 
-/// Shorter texts occur by chance in packed bytes. Source: own default, eight bytes meet by chance once in 2⁶⁴.
+/// Shortest text that is searched for in the file; shorter ones occur by chance in packed bytes. Source: own default, eight bytes
+/// collide by chance once in 2⁶⁴.
 pub(crate) const TELLING: usize = 8;
 
 /// Events that one transaction erases; what is left of a forget is finished after a crash. Source: ADR 9, so that it stays below
 /// 5 ms.
 const AT_ONCE: usize = 4;
 
-/// Most time for making the graph's rows anew. Source: own default, some thousand events.
+/// Time limit for rebuilding the graph's rows. Source: own default, some thousand events.
 const RENEWAL: Duration = Duration::from_secs(2);
 
-/// What a forget did, or would do.
+/// The result of a forget, or of its preview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Erasure {
-    /// How far it went.
+    /// The status of the erasure.
     pub status: ErasureStatus,
     /// The decision in the log; `None` for a preview.
     pub event: Option<EventId>,
-    /// The events concerned, ascending.
+    /// The affected events, ascending.
     pub ids: Vec<EventId>,
-    /// Bodies that were, or would be, erased.
+    /// Number of bodies that were, or would be, erased.
     pub events: u64,
-    /// Notes that rested on them alone.
+    /// Number of notes that rested on these events alone.
     pub learnings: u64,
-    /// Lines of receipts and of what sessions saw.
+    /// Number of lines removed from receipts and from the records shown to sessions.
     pub receipts: u64,
-    /// Kept answers of a language model that had been shown them.
+    /// Number of cached model answers that used these events as sources.
     pub completions: u64,
-    /// Entries of working memory that repeated them, or were of a conversation that was forgotten as a whole.
+    /// Number of working memory entries that repeated them, or belonged to a session that was forgotten entirely.
     pub working: u64,
-    /// Files that an inbox had put away.
+    /// Number of processed inbox files that were removed.
     pub files: u64,
     /// Whether the write-ahead log was emptied.
     pub truncated: bool,
     /// Whether the bytes of the space were searched and hold none of the erased texts.
     pub verified: bool,
-    /// What the engine cannot reach, leaves because it was not selected, or has not made anew yet, one sentence each.
+    /// Residual content: copies that the engine cannot reach, records that were not selected, and rows that are not rebuilt yet;
+    /// one sentence each.
     pub residual: Vec<String>,
-    /// In a preview: what says nearly the same and is not selected, the nearest first, at most 20.
+    /// In a preview: near-duplicates that are not selected, most similar first, at most 20.
     pub similar: Vec<Similar>,
-    /// The account that [`ErasureReceipt::verify`] checks; `None` for a preview.
+    /// The receipt that [`ErasureReceipt::verify`] checks; `None` for a preview.
     pub receipt: Option<ErasureReceipt>,
 }
 
-/// How far a forget went.
+/// The status of a forget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErasureStatus {
-    /// Nothing was done: this is what would be.
+    /// Nothing was erased: a dry run.
     Preview,
-    /// All of it is done.
+    /// All of it is erased.
     Erased,
-    /// Nothing serves it any more; a reader still holds the write-ahead log, and the bytes go with its next checkpoint.
+    /// No read returns it any more; a reader still holds the write-ahead log, and the bytes disappear with the next checkpoint.
     ErasedPendingCheckpoint,
 }
 
@@ -91,7 +93,7 @@ impl ErasureStatus {
 }
 
 impl Erasure {
-    /// Starts the account of these events.
+    /// Creates the result for these events.
     fn of(status: ErasureStatus, ids: Vec<EventId>) -> Self {
         Self {
             status,
@@ -111,7 +113,7 @@ impl Erasure {
         }
     }
 
-    /// Adds what was not made anew, and says how far it went.
+    /// Adds the sentences about rows that are not rebuilt, and sets the status.
     fn finished(mut self, unmade: Vec<String>) -> Self {
         self.residual.extend(unmade);
         if !self.truncated {
@@ -121,7 +123,7 @@ impl Erasure {
     }
 }
 
-/// A forget on its way; awaiting it erases.
+/// A pending forget; awaiting it erases.
 #[derive(Debug)]
 #[must_use = "nothing is forgotten until it is awaited"]
 pub struct ForgetCall {
@@ -137,20 +139,20 @@ impl ForgetCall {
         Self { memory, selector, names: Vec::new(), origin: Origin::UserDirect, preview: false }
     }
 
-    /// Says what somebody or something is called that is forgotten as a whole: entries of working memory that name it go too, and
-    /// it is verified that no byte holds the name.
+    /// Sets the names of a person or thing that is forgotten entirely: working memory entries with such a name are erased too,
+    /// and the byte search verifies that no byte holds one.
     pub fn called(mut self, names: Vec<String>) -> Self {
         self.names = names;
         self
     }
 
-    /// Says that the agent decided this; without it the user did.
+    /// Attributes the forget to the agent; by default it is the user's.
     pub fn by_agent(mut self) -> Self {
         self.origin = Origin::Assistant;
         self
     }
 
-    /// Only says what would go.
+    /// Makes this a dry run, which returns a preview.
     pub fn dry_run(mut self) -> Self {
         self.preview = true;
         self
@@ -179,13 +181,13 @@ impl ForgetCall {
             let similar = self.memory.similar_to(&ids).await;
             return Ok(Erasure { learnings, similar, ..Erasure::of(ErasureStatus::Preview, ids) });
         }
-        // One that was interrupted comes first, because this one may name its decision.
+        // Finish interrupted forgets first, because this one may include their decisions.
         engine.finish_forgets().await?;
         let session = match asked {
             Selector::Session(session) => Some(session),
             _ => None,
         };
-        // The name of a conversation or a key can be as telling as what was said: the log keeps ids.
+        // The name of a session or a key can be as confidential as its content, so the log stores ids only.
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
@@ -215,19 +217,19 @@ impl IntoFuture for ForgetCall {
 }
 
 impl Engine {
-    /// Erases events whose forgetting stands in the log; safe to repeat after a crash at any point.
+    /// Erases events of a logged forget; idempotent, so it can be repeated after a crash.
     pub(crate) async fn erase(&self, ids: &[EventId]) -> Result<Erasure> {
         self.erase_called(ids, &[]).await
     }
 
-    /// The same for all that is known of somebody or something of these names.
+    /// As [`erase`](Self::erase), for an entity with these names that is forgotten entirely.
     async fn erase_called(&self, ids: &[EventId], names: &[String]) -> Result<Erasure> {
         let kept = self.events()?.get(ids).await?;
         let (key, now) = (&self.parts().key, self.now());
         let mut done = if self.log()?.are_copies(&kept).await? {
             let tombstones = mnemal_events::bare_tombstones_for(&kept, key, now);
             let (mut done, unmade) = self.unmake(&kept, &tombstones).await?;
-            // Their words are still there, and nobody looks for them.
+            // The words are still in the log, so the byte search is skipped.
             self.scrub(&Erasing::default(), &mut done).await?;
             done.finished(unmade)
         } else {
@@ -240,7 +242,7 @@ impl Engine {
         Ok(done)
     }
 
-    /// Erases events with everything that was made of them, and proves it: those of a forget, and those of a backup that were
+    /// Erases events with everything derived from them, and verifies it: events of a forget, and events of a backup that were
     /// forgotten since.
     pub(crate) async fn bury(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
         self.bury_called(kept, tombstones, &[]).await
@@ -260,7 +262,7 @@ impl Engine {
         Ok(done.finished(unmade))
     }
 
-    /// Erases events with every row that was made of them; returns what was not made anew, too.
+    /// Erases events with every row derived from them; also returns a sentence for each layer that is not rebuilt.
     async fn unmake(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<(Erasure, Vec<String>)> {
         let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
         let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
@@ -281,8 +283,8 @@ impl Engine {
         Ok((done, unmade))
     }
 
-    /// Makes anew what rested on erased events and on others too; returns one sentence for each layer of which something is
-    /// left, which upkeep finishes.
+    /// Rebuilds the rows that rested on erased events and on others too; returns one sentence for each unfinished layer, which
+    /// upkeep finishes.
     async fn made_anew(&self) -> Vec<String> {
         let mut gaps = Gaps::default();
         // Events that the graph has not read yet have left nothing in it.
@@ -300,7 +302,7 @@ impl Engine {
         gaps.attach(()).gaps.iter().map(left).collect()
     }
 
-    /// Finishes forgets that a crash interrupted; [`Builder::open`](crate::Builder) does it before anything is served.
+    /// Finishes forgets that a crash interrupted; [`Builder::open`](crate::Builder) calls it before the first read.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer; call it again.
@@ -321,11 +323,11 @@ impl Engine {
                 "finished an interrupted forget"
             );
         }
-        // With the write-ahead log still held, the next call goes on.
+        // While the write-ahead log is still held, the forgets stay unfinished, and the next call continues.
         if done { upkeep.forgets_finished(&unfinished).await } else { Ok(()) }
     }
 
-    /// Returns the events of this space that decisions to forget name, ascending.
+    /// Returns the events of this space that forget decisions list, ascending.
     async fn named_by(&self, decisions: &[EventId]) -> Result<Vec<EventId>> {
         let mut named = BTreeSet::new();
         for decision in self.known(decisions).await? {
@@ -339,7 +341,7 @@ impl Engine {
         Ok(self.known(&named).await?.into_iter().map(|event| event.id).collect())
     }
 
-    /// Returns those of some events that this space has.
+    /// Returns those of the given events that exist in this space.
     pub(crate) async fn known(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         let events = self.events()?;
         match events.get(ids).await {
@@ -357,7 +359,7 @@ impl Engine {
     }
 }
 
-/// Whether an event says in short what a text says.
+/// Whether an event is a digest of a text.
 fn is_digest(event: &Event) -> bool {
     let kind = event.kept().map(|kept| &kept.kind);
     matches!(kind, Some(EventKind::Operation(done)) if matches!(done.deed, Deed::Digest { .. }))

@@ -1,13 +1,13 @@
-//! Whether a text says enough to recall by, and what a session counts as shown.
+//! Recall gate: whether a text is specific enough for a search, and the reset of a session's shown records.
 
 use mnemal_core::{Result, SessionId};
 
 use crate::memory::Memory;
 
-/// Shortest text that is worth a search, in characters. Source: SURFACES 7.3.
+/// Shortest text that is worth a search, in characters. Source: own choice; it leaves out "yes", "ok" and "go".
 const SHORTEST: usize = 5;
 
-/// Whether a text has at least 5 characters, and a word that is neither a stop word nor one like "continue".
+/// Whether a text has at least 5 characters, and a word that is neither a stop word nor a filler such as "continue".
 ///
 /// For hosts that recall on every prompt: "yes", "go on" and "and then?" ask for nothing.
 pub fn asks_something(text: &str) -> bool {
@@ -15,7 +15,7 @@ pub fn asks_something(text: &str) -> bool {
 }
 
 impl Memory {
-    /// Forgets that a session was shown anything, after its host cleared or compacted the window.
+    /// Clears the list of records shown to a session, after its host cleared or compacted the window.
     ///
     /// # Errors
     /// `Unsupported` without receipts, `Unavailable` when the store does not answer.

@@ -1,4 +1,4 @@
-//! The graph of a memory, for reading.
+//! Read access to the graph of a memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,10 @@ use crate::user::UserGraph;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Memory {
-    /// Returns what reads entities and facts, after it was given 200 ms to catch up with the log; what is still unread is a
-    /// gap.
+    /// Returns the reader of entities and facts, after the graph had 200 ms to catch up with the log; the remaining lag is a gap.
     ///
-    /// The graph of one user is folded from his events alone, the first time while the call waits, for at most ten seconds; it
-    /// knows no narrower scope.
+    /// The graph of one user is folded from that user's events only. The first call waits for it, for at most ten seconds. There
+    /// is no narrower scope than a user.
     ///
     /// # Errors
     /// `Unsupported` when the engine was built without a graph.
@@ -30,7 +29,7 @@ impl Memory {
         }
     }
 
-    /// Returns what reads entities and facts as they are, without waiting for what is still unread, which is a gap.
+    /// Returns the reader of entities and facts without waiting; unread events are a gap.
     ///
     /// # Errors
     /// As [`graph`](Self::graph).
@@ -45,9 +44,9 @@ impl Memory {
         self.read(behind.into_iter().collect()).await
     }
 
-    /// Returns pairs of entities that may be one, at most `most`: those that the dream proposed and that wait for a person before
-    /// the others, and each of these the likeliest first. To agree is to decide [`Decision::Merge`](mnemal_core::Decision::Merge),
-    /// to decline a split, or to take the proposal back.
+    /// Returns pairs of entities that may be duplicates, at most `most`: first those that consolidation proposed and that await a
+    /// person's decision, then the others, each group most likely first. Accept one with
+    /// [`Decision::Merge`](mnemal_core::Decision::Merge); decline it with a split, or undo the proposal.
     ///
     /// # Errors
     /// As [`graph`](Self::graph).
@@ -58,7 +57,7 @@ impl Memory {
         Ok(Degraded { value: found, gaps: graph.gaps })
     }
 
-    /// Returns what reads the graph of the user whose memory this is.
+    /// Returns the graph of the user whose memory this is.
     async fn graph_of_user(&self, within: Duration) -> Result<Degraded<Graph>> {
         let graphs = self.engine.parts().user_graphs.as_ref().ok_or_else(|| missing("a graph"))?;
         let user = self.only_user().ok_or_else(|| Error::internal("a graph of no user"))?;
@@ -73,12 +72,12 @@ impl Memory {
 
     async fn read(&self, mut gaps: Vec<Gap>) -> Result<Degraded<Graph>> {
         let Slot::Filled(store) = &self.engine.guarded().graph else { return Err(missing("a graph")) };
-        // Rows that rested on a forgotten event are gone, also those that others say too, until they are made anew.
+        // Rows with a forgotten source are removed, also those that other events support, until the graph is rebuilt.
         if store.edition().await.is_ok_and(|edition| edition.producer.is_none()) {
             let behind = store.cursor().await.map_or(0, Cursor::count);
             gaps.push(Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } });
         }
-        // Few unread events are what every reader lives with.
+        // A few unread events are normal for every reader.
         let is_told = |gap: &Gap| match gap.cause {
             GapCause::Stale { behind } => behind > STALE_EVENTS,
             _ => true,

@@ -1,4 +1,4 @@
-//! Whether the lines of a context stand on the words that their receipt names.
+//! Grounding check: whether the lines of a context are supported by the sources in its receipt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,25 +12,26 @@ use mnemal_text::{Analyzer, Language, is_stop_word};
 
 use crate::memory::Memory;
 
-/// Share of the content stems of a line that its words must hold, in percent. Source: issue of trust, .9.
+/// Minimum share of a line's content stems that its sources must contain, in percent. Source: own choice, which leaves room for a
+/// label or a date.
 const COVERED: u8 = 90;
 
-/// The texts that the value of each fact may have.
+/// The accepted texts of each fact's value.
 pub(crate) type Values = BTreeMap<FactId, Vec<String>>;
 
-/// On what a line of a context stands; the better the greater.
+/// How a line of a context is grounded; later variants are stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ground {
-    /// Its words hold this share of its content stems, in percent.
+    /// Its sources contain this share of its content stems, in percent.
     Covered(u8),
-    /// It is a fact, and its value stands in its words.
+    /// It is a fact, and its sources contain its value.
     Value,
-    /// It is said as it stands there.
+    /// Its sources contain it verbatim.
     Verbatim,
 }
 
 impl Ground {
-    /// Returns how much of the line its words hold, in percent.
+    /// Returns the share of the line that its sources contain, in percent.
     pub fn percent(self) -> u8 {
         match self {
             Self::Covered(percent) => percent,
@@ -38,19 +39,19 @@ impl Ground {
         }
     }
 
-    /// Whether that is enough for a line that is remembered and not made up.
+    /// Whether the line counts as grounded.
     pub fn is_enough(self) -> bool {
         self.percent() >= COVERED
     }
 }
 
-/// A line as a reader sees it.
+/// A line of the rendered text.
 struct Shown {
     text: String,
 }
 
 impl Memory {
-    /// Returns what the values of the facts of a receipt are called; what is read follows the number of its lines.
+    /// Returns the accepted texts of the values of a receipt's facts; the cost is proportional to its number of lines.
     pub(crate) async fn values_of(&self, receipt: &Receipt) -> Result<Values> {
         let lines = || receipt.lines.iter().filter(|line| matches!(line.record, RecordRef::Fact(_)));
         let sources: BTreeSet<EventId> =
@@ -84,13 +85,13 @@ impl Memory {
     }
 }
 
-/// Returns the entities that a fact leads to: what its words said, and what that is taken for, which may have other names.
+/// Returns the object entities of a fact: as stated in its sources, and after merges, which may change the names.
 fn objects(fact: &Fact) -> Vec<EntityId> {
     let said = fact.supports.iter().filter_map(|support| support.object.entity());
     said.chain(fact.object.entity()).collect()
 }
 
-/// Returns the words that a line rests on: the spans of its sources, with who said them and what was decided in them.
+/// Returns the source text of a line: the spans of its sources, their speakers, and the decisions in them.
 fn words(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> String {
     let mut all = String::new();
     for source in &line.sources {
@@ -108,9 +109,9 @@ fn words(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> String {
     all
 }
 
-/// Returns on what each line of a context's text stands that has an account, and a sentence for each line that has none, that
-/// cannot be read, or of which its words hold too little: it is said verbatim, tells where and when an event was, gives the value
-/// of a fact that its words have, or has nine tenths of its content stems from them.
+/// Returns how each line of a rendered text with a receipt entry is grounded, and a finding for each line that has no entry,
+/// cannot be parsed, or is not grounded. A line is grounded when it is verbatim, gives the place and time of an event, gives the
+/// value of a fact that its sources contain, or has nine tenths of its content stems in its sources.
 pub(crate) fn grounded(
     (text, receipt): (&str, &Receipt),
     events: &BTreeMap<EventId, Event>,
@@ -136,10 +137,10 @@ pub(crate) fn grounded(
     (grounds, findings)
 }
 
-/// Returns the numbered lines of a text; `None` for one that quotes nothing that can be read.
+/// Returns the numbered lines of a text; `None` for a line whose quotation cannot be parsed.
 fn shown(text: &str) -> Vec<(usize, Option<Shown>)> {
     let read = |line: &str| {
-        // The name of a speaker may have quotes too: the text is what stands from one of them to the end.
+        // The name of a speaker may contain quotes too: the quoted text starts at one of them and ends with the line.
         let mut quotes = line.match_indices('"').filter_map(|(place, _)| line.get(place..));
         let text = quotes.find_map(|quoted| serde_json::from_str::<String>(quoted).ok())?;
         Some(Shown { text: text.trim_end_matches('…').trim().to_owned() })
@@ -148,7 +149,7 @@ fn shown(text: &str) -> Vec<(usize, Option<Shown>)> {
 }
 
 impl Shown {
-    /// Returns on what the line stands, if this is its account.
+    /// Returns how the line is grounded, if the receipt entry belongs to it.
     fn ground(
         &self,
         known: &ReceiptLine,

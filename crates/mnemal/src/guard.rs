@@ -1,4 +1,4 @@
-//! Keeps one part of an answer from spoiling the rest: a deadline, a breaker, and panics caught at the border.
+//! Fault isolation of one part of an answer: a deadline, a circuit breaker, and panic isolation.
 
 mod breaker;
 mod ports;
@@ -13,7 +13,7 @@ use mnemal_core::{Clock, Elapsed, Error, ErrorKind, Result};
 
 use self::breaker::Breaker;
 
-/// A part behind a guard; it implements the part's port.
+/// A part with a guard; it implements the part's port.
 #[derive(Debug)]
 pub(crate) struct Guarded<P: ?Sized> {
     part: Arc<P>,
@@ -23,20 +23,20 @@ pub(crate) struct Guarded<P: ?Sized> {
 }
 
 impl<P: ?Sized> Guarded<P> {
-    /// Puts a part behind a guard of its own.
+    /// Wraps a part in its own guard.
     pub(crate) fn new(part: Arc<P>, clock: &Arc<dyn Clock>, deadline: Duration) -> Self {
         Self { part, clock: Arc::clone(clock), deadline, breaker: Breaker::default() }
     }
 
     /// Runs one call of the part.
     ///
-    /// A call that does not answer in time, panics, or follows too many failures is `Unavailable` or `Internal`; a
-    /// missed deadline carries [`Elapsed`], so that its gap says so.
+    /// A call that misses the deadline, panics, or finds the breaker open returns `Unavailable` or `Internal`; a missed deadline
+    /// carries [`Elapsed`], for the cause of its gap.
     async fn run<T>(&self, what: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
         self.run_within(self.deadline, what, work).await
     }
 
-    /// Runs one call of the part with a deadline of its own.
+    /// Runs one call of the part with a given deadline.
     async fn run_within<T>(
         &self,
         deadline: Duration,
@@ -68,7 +68,7 @@ impl<P: ?Sized> Guarded<P> {
     }
 }
 
-/// Whether an error tells of the part's state rather than of the call.
+/// Whether an error is caused by the state of the part rather than by the request.
 fn is_failure(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Unavailable | ErrorKind::Internal | ErrorKind::Corrupt)
 }

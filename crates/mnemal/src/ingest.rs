@@ -1,4 +1,4 @@
-//! Files: as documents in the log, one by one or out of an inbox.
+//! Ingestion of files: single documents, and the files of an inbox.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -13,31 +13,31 @@ use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Defaults;
 
-/// What was taken out of an inbox.
+/// The result of an inbox scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InboxTaken {
-    /// Files whose text is in the log now, or was before.
+    /// Files whose text is in the log, newly or already before.
     pub taken: u64,
-    /// Pictures and recordings of which the log has only what they are: their names, each with the reason.
+    /// Media files of which only the metadata is stored: their names, each with the reason.
     pub unsupported: Vec<(String, String)>,
     /// Files that could not be read or stored: their names, each with the reason.
     pub refused: Vec<(String, String)>,
-    /// Events that were written.
+    /// Number of stored events.
     pub stored: u64,
-    /// Events that were known.
+    /// Number of events that were already known.
     pub duplicates: u64,
 }
 
 impl Memory {
-    /// Stores what a file says, in chunks that keep its name, headings and pages; when this returns, recall finds it.
+    /// Stores the text of a file in chunks with its name, headings and pages; when this returns, recall finds it.
     ///
-    /// A file with the same bytes is stored once, whatever it is called and however often this is interrupted. One that lies where
-    /// another one was read replaces that reading: what did not change stands once, what changed no longer holds. The words are
-    /// those of a document: they are external evidence, screened and redacted like all of it.
+    /// Identical bytes are stored once, whatever the file's name and however often ingestion is interrupted. A changed file
+    /// replaces the version from the same path: unchanged chunks are kept, changed ones are superseded. The text has the trust of
+    /// a document: it is external evidence, screened and redacted.
     ///
     /// # Errors
-    /// `Invalid` for a document with too many chunks, a name that holds a secret, or a secret whose rule blocks;
-    /// `Unavailable` when the store does not answer: call again.
+    /// `Invalid` for a document with too many chunks, a name that contains a secret, or a secret whose rule blocks; `Unavailable`
+    /// when the store does not answer: call again.
     pub async fn ingest(&self, document: &Document) -> Result<Degraded<Taken>> {
         let mut options = self.engine.document_options();
         options.user = self.scope.user.only().cloned();
@@ -45,7 +45,7 @@ impl Memory {
         let mut taken = Box::pin(self.event_log()?.take_document(document, &options)).await?;
         Box::pin(self.withdraw(&taken.outdated, Level::External)).await?;
         taken.gaps.extend(self.engine.fold().await);
-        // The next step of upkeep makes what is not made now.
+        // The next step of upkeep makes the missing digests.
         if taken.value.stored > 0
             && let Err(why) = self.engine.digest().await
         {
@@ -61,10 +61,10 @@ impl Engine {
         self.parts().inbox.part().is_ok()
     }
 
-    /// Returns how many files lie where in the inbox of this engine; `None` without one.
+    /// Returns the number of files by state in the inbox of this engine; `None` without an inbox.
     ///
     /// # Errors
-    /// `Unavailable` when it cannot be looked at.
+    /// `Unavailable` when the folder cannot be read.
     pub async fn inbox_standing(&self) -> Result<Option<InboxStanding>> {
         match self.parts().inbox.part() {
             Ok(inbox) => inbox.standing().await.map(Some),
@@ -72,19 +72,19 @@ impl Engine {
         }
     }
 
-    /// Reads and stores the files of this engine's inbox that are due, until there are none or time is over; a file that is
-    /// begun is finished. Nothing without an inbox, or while another process has files of it in hand.
+    /// Ingests the pending files of this engine's inbox, until there are none or the time is over; a started file is finished.
+    /// Does nothing without an inbox, or while another process works on its files.
     ///
-    /// [`tend`](Self::tend) does it too, among other things.
+    /// [`tend`](Self::tend) does it too.
     ///
     /// # Errors
-    /// `Unavailable` when the inbox or the store does not answer; a file in hand is offered again.
+    /// `Unavailable` when the inbox or the store does not answer; the current file stays pending.
     pub async fn take_inbox(&self, within: Duration) -> Result<Degraded<InboxTaken>> {
         let Ok(inbox) = self.parts().inbox.part() else { return Ok(Degraded::whole(InboxTaken::default())) };
         self.take_from(inbox, within).await
     }
 
-    /// The same for an inbox that is not this engine's own.
+    /// As [`take_inbox`](Self::take_inbox), for another inbox.
     ///
     /// # Errors
     /// As [`take_inbox`](Self::take_inbox).
@@ -142,7 +142,7 @@ impl Engine {
         Ok(refused.or_else(unsupported).unwrap_or(InboxFate::Taken))
     }
 
-    /// Takes what is due of the inbox, as one part of a step of upkeep.
+    /// Ingests the pending inbox files, as one part of a step of upkeep.
     pub(crate) async fn tend_inbox(&self, within: Duration, gaps: &mut Gaps) -> u64 {
         match self.take_inbox(within).await {
             Ok(taken) => gaps.merge(taken).stored,

@@ -8,13 +8,13 @@ use mnemal_core::{Error, ErrorKind, InstallationKey, Result};
 
 use crate::clock::random_key;
 
-/// The file's name beside a space that was opened by its path.
+/// The file's name, in the folder of a space that was opened by its path.
 pub(crate) const NAME: &str = "installation.key";
 
-/// Reads the key, or makes one: 32 bytes, readable by the owner only.
+/// Reads the key, or creates one: 32 bytes, readable by the owner only.
 ///
 /// # Errors
-/// `Corrupt` for a file of another length, `Unavailable` when it can be neither read nor made.
+/// `Corrupt` for a file of another length, `Unavailable` when it can be neither read nor created.
 pub(crate) fn read_or_make(path: &Path) -> Result<InstallationKey> {
     match make(path) {
         Ok(key) => Ok(key),
@@ -23,7 +23,7 @@ pub(crate) fn read_or_make(path: &Path) -> Result<InstallationKey> {
     }
 }
 
-/// Writes a new key beside its place and links it there, so that two processes that start together agree on one.
+/// Writes a new key to a temporary file and links it, so that two processes that start together agree on one key.
 fn make(path: &Path) -> std::io::Result<InstallationKey> {
     if path.exists() {
         return Err(IoKind::AlreadyExists.into());

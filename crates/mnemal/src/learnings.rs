@@ -1,4 +1,4 @@
-//! Notes and learnings: which hold and what they weigh, and what a person decides about them.
+//! Notes and learnings: valid ones by weight, and the user's decisions about them.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::engine::{Engine, FOLD_EVERY, missing};
 use crate::memory::Memory;
 use crate::message::Message;
 
-/// Most pins. Source: AD-31.
+/// Maximum number of pins. Source: own choice; pins take part of every context.
 const MOST_PINS: usize = 8;
-/// Most tokens of them together. Source: AD-31.
+/// Maximum size of all pins together, in tokens. Source: own choice; pins take part of every context.
 const PINNED_TOKENS: u32 = 600;
-/// What only learnings carry that were concluded. Source: RB-63.
+/// Tag of inferred learnings. Source: RockBot.
 const INFERRED: &str = "inferred";
-/// Where preferences are filed that were concluded. Source: RB-63.
+/// Category of inferred preferences. Source: RockBot.
 const OF_INFERRED: &str = "user-preferences/inferred";
-/// Where they are filed that are told. Source: RB-04.
+/// Category of stated preferences. Source: own name, within RockBot's `user-preferences/`.
 const OF_TOLD: &str = "user-preferences/told";
 
 impl Memory {
-    /// Returns the notes and learnings that hold as known at a moment and pass the filter, best first by confidence × weight,
-    /// after they were given 200 ms to catch up with the log.
+    /// Returns the notes and learnings that are valid as of a moment and pass the filter, best first by confidence × weight,
+    /// after they had 200 ms to catch up with the log.
     ///
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
@@ -39,7 +39,7 @@ impl Memory {
         Ok(self.engine.decay().holding(rows, as_of))
     }
 
-    /// Returns every note and learning that passes the filter, also those that hold no more or not yet, by id.
+    /// Returns every note and learning that passes the filter, including superseded, expired and future ones, by id.
     ///
     /// # Errors
     /// As [`learnings`](Self::learnings).
@@ -52,8 +52,8 @@ impl Memory {
         }
     }
 
-    /// Returns the note or learning that is meant by its key (the version that holds, else the newest), its id, or the id of an
-    /// event in which it was read.
+    /// Returns a note or learning by its key (the valid version, else the newest), its id, or the id of an event it was read
+    /// from.
     ///
     /// # Errors
     /// `NotFound` when there is none.
@@ -70,7 +70,7 @@ impl Memory {
         found.ok_or_else(|| Error::not_found(format!("no memory {name:?}")))
     }
 
-    /// Returns the categories in use, each with the number of notes and learnings that hold in it and below it.
+    /// Returns the categories in use, each with the number of valid notes and learnings in it and below it.
     ///
     /// # Errors
     /// As [`learnings`](Self::learnings).
@@ -83,11 +83,11 @@ impl Memory {
         Notes::new(Arc::clone(store)).categories(&own, as_of).await
     }
 
-    /// Takes the user's word for a note or learning, in exactly these words: what the agent noted becomes the user's, and
-    /// what was inferred is told.
+    /// Records the user's confirmation of a note or learning with exactly this text: an agent's note becomes the user's, and an
+    /// inferred one becomes stated.
     ///
     /// # Errors
-    /// `Conflict` when it reads otherwise by now, `Invalid` for one without a key or about a tool.
+    /// `Conflict` when its text has changed, `Invalid` for one without a key or about a tool.
     pub async fn confirm(&self, learning: &Learning, text: &str) -> Result<Degraded<Ack>> {
         let current = self.learning(&learning.id.to_string()).await?;
         if current.content != text {
@@ -114,7 +114,7 @@ impl Memory {
     }
 }
 
-/// What to do with a pin.
+/// The change of a pin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pin {
     Set,
@@ -122,11 +122,11 @@ enum Pin {
 }
 
 impl Memory {
-    /// Pins a note or learning: it stands in section identity of every context, until it is unpinned. Only a person pins.
+    /// Pins a note or learning: it is part of the identity section of every context until it is unpinned. Only a person pins.
     ///
     /// # Errors
-    /// `Invalid` for one without a key or about a tool, and when there are eight pins or they have 600 tokens already: the message
-    /// lists them; nothing is cut. `NotFound` when there is no such note.
+    /// `Invalid` for one without a key or about a tool, and when there are already eight pins or 600 tokens of them: the message
+    /// lists them; nothing is truncated. `NotFound` when there is no such note.
     pub async fn pin(&self, name: &str) -> Result<Degraded<Ack>> {
         let note = self.learning(name).await?;
         let mut pins = self.pins().await?;
@@ -146,7 +146,7 @@ impl Memory {
         self.repinned(note, Pin::Set).await
     }
 
-    /// Takes a pin back; the note stays.
+    /// Removes a pin; the note stays.
     ///
     /// # Errors
     /// As [`pin`](Self::pin), without the limits.
@@ -154,7 +154,7 @@ impl Memory {
         self.repinned(self.learning(name).await?, Pin::Take).await
     }
 
-    /// Returns what is pinned, by rank.
+    /// Returns the pinned records, by rank.
     ///
     /// # Errors
     /// As [`learnings`](Self::learnings).
@@ -185,7 +185,7 @@ impl Memory {
     }
 }
 
-/// Returns the key by which a note or learning is decided about.
+/// Returns the key under which decisions about a note or learning are stored.
 ///
 /// # Errors
 /// `Invalid` when it has none.
@@ -194,13 +194,13 @@ pub fn key_of(learning: &Learning) -> Result<NoteKey> {
     learning.key.clone().ok_or_else(without)
 }
 
-/// Returns a note or learning as what a decision is about: by its key, or by the event that made it.
+/// Returns the target of a decision about a note or learning: its key, or the event that made it.
 pub fn target_of(learning: &Learning) -> NoteTarget {
     let sources = if learning.key.is_none() { learning.sources.clone() } else { Vec::new() };
     NoteTarget { key: learning.key.clone(), sources }
 }
 
-/// Refuses a key that is kept for what is learnt.
+/// Rejects a key that is reserved for learnings.
 pub(crate) fn check_free(key: Option<&NoteKey>) -> Result<()> {
     match key.filter(|key| is_learned(key)) {
         Some(key) => {
@@ -211,8 +211,8 @@ pub(crate) fn check_free(key: Option<&NoteKey>) -> Result<()> {
 }
 
 impl Engine {
-    /// Folds the few events that wait, so that what the user has just said is in what is read next. Many are left to upkeep:
-    /// nobody who reads waits for them. Returns up to where the log is folded, if that can be said.
+    /// Folds a small lag at once, so that the user's last statement is part of the next read. A large lag is left to upkeep, and
+    /// reads do not wait for it. Returns the position up to which the log is folded, if it is known.
     pub(crate) async fn fold_soon(&self, head: Cursor) -> Option<Cursor> {
         let notes = self.guarded().learnings.part().ok()?;
         let cursor = notes.cursor().await.ok()?;
@@ -223,14 +223,14 @@ impl Engine {
         notes.cursor().await.ok()
     }
 
-    /// Folds if anything waits. What cannot be folded is known by the cursor, which stays behind.
+    /// Folds if events are pending. Failures are visible in the cursor, which stays behind.
     async fn caught_up(&self) {
         if self.behind().await > 0 {
             let _gaps = self.fold().await;
         }
     }
 
-    /// Returns how many events wait; 0 where nobody can say.
+    /// Returns the number of pending events; 0 if it is unknown.
     async fn behind(&self) -> u64 {
         let (Ok(events), Ok(learnings)) = (self.events(), self.guarded().learnings.part()) else { return 0 };
         match (events.head().await, learnings.cursor().await) {
@@ -243,7 +243,7 @@ impl Engine {
         self.settings().learning.decay()
     }
 
-    /// Returns what a learning weighs at a moment, from the floor of the settings to 1.
+    /// Returns the weight of a learning at a moment, from the floor of the settings to 1.
     pub fn weight(&self, learning: &Learning, at: Timestamp) -> f32 {
         self.decay().weight(learning, at)
     }

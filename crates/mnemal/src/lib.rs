@@ -148,7 +148,7 @@ pub use crate::trust_audit::{Burst, HeldBack, TrustAudit, TrustViolation};
 pub use crate::upkeep::Tended;
 pub use crate::why::{Gate, Outcome, ReceiptCheck, Why, WhyNot};
 
-/// Returns the first eight hexadecimal digits of BLAKE3 of a path, which tell two folders of one name apart.
+/// Returns the first eight hexadecimal digits of the BLAKE3 hash of a path, to distinguish folders of the same name.
 pub fn path_fingerprint(path: &str) -> String {
     let producer = Producer { id: path.to_owned(), version: 0 };
     format!("{:08x}", derived_id("path", &producer, &[], 0) >> 96)

@@ -1,4 +1,4 @@
-//! A memory as a folder of Markdown, for people: notes by category, entities with their facts, days, the summary.
+//! Markdown export for people: notes by category, entities with their facts, days, and the summary.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -11,38 +11,37 @@ use mnemal_core::{
 use crate::audit::{Audited, AuditedAct};
 use crate::memory::Memory;
 
-/// Events that are read at once. Source: the page of the lossless export.
+/// Events per page. Source: the page of the lossless export.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
-/// Longest part of the name of a file, in bytes. Source: own choice; below the 255 that file systems allow, with an id.
+/// Longest part of a file name, in bytes. Source: own choice; below the 255 that file systems allow, with an id.
 const LONGEST_PART: usize = 60;
-/// Depth of the tree of summaries that is written. Source: own choice; the root, channels or months, conversations.
+/// Depth of the exported summary tree. Source: own choice; the root, channels or months, sessions.
 const SUMMARY_DEPTH: usize = 2;
 
-/// What takes a piece of a file: its path below the folder with `/` between the parts, and text to append to it. The first
-/// piece of a path begins the file.
+/// Receives a piece of a file: its path in the folder with `/` between the parts, and text to append to it. The first piece of a
+/// path creates the file.
 pub type MarkdownSink<'s> = dyn FnMut(&str, &str) -> Result<()> + Send + 's;
 
-/// What a folder of Markdown holds.
+/// Counts of a Markdown export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkdownExport {
-    /// Notes and learnings that hold.
+    /// Valid notes and learnings.
     pub notes: u64,
     /// Entities.
     pub entities: u64,
     /// Days.
     pub days: u64,
-    /// Events in them.
+    /// Events in these days.
     pub events: u64,
 }
 
 impl Memory {
-    /// Writes what holds as Markdown: `memories/CATEGORY/NAME.md` with front matter, `preferences.md`,
-    /// `entities/NAME.md` with dated facts and wiki links, `summary.md`, and what was said on each day in
-    /// `timeline/YYYY-MM-DD.md`.
+    /// Exports the valid content as Markdown: `memories/CATEGORY/NAME.md` with front matter, `preferences.md`, `entities/NAME.md`
+    /// with dated facts and wiki links, `summary.md`, and the events of each day in `timeline/YYYY-MM-DD.md`.
     ///
-    /// No path is built of text as it stands: parts of names are small letters, digits and hyphens. Text goes through the
-    /// rules for secrets once more. What is held back or forgotten is absent. It is for reading; the lossless forms are
-    /// for coming back. Two exports of one state are the same. Memory follows the number of entities and days, not of
+    /// Paths never contain raw text: parts of names are lowercase letters, digits and hyphens. Text passes the secret rules once
+    /// more. Quarantined and forgotten records are left out. The export is for reading and cannot be imported; use a lossless
+    /// format for that. Two exports of one state are identical. Memory use grows with the number of entities and days, not of
     /// events.
     ///
     /// # Errors
@@ -223,13 +222,13 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the name of an entity's file: words of its name, and its id, which no two share.
+/// Returns the name of an entity's file: words of its name, and its unique id.
 fn file_of(name: &str, id: EntityId) -> String {
     let words = part(name);
     if words.is_empty() { id.to_string() } else { format!("{words}-{id}") }
 }
 
-/// Returns a text as a part of a path: small letters, digits and hyphens, nothing else.
+/// Returns a text as a part of a path: lowercase letters, digits and hyphens only.
 fn part(text: &str) -> String {
     let mut part = String::new();
     for letter in text.chars().flat_map(char::to_lowercase) {

@@ -1,4 +1,4 @@
-//! The comfortable handle: one engine and one complete scope.
+//! `Memory`, the main handle: one engine and one complete scope.
 
 use std::num::NonZeroUsize;
 #[cfg(feature = "sqlite")]
@@ -20,12 +20,12 @@ use crate::remember::RememberCall;
 use crate::secondary::Secondary;
 use crate::status::Stats;
 
-/// Events that are asked for at once. Source: own default, below the fewest parameters that a statement of a store may have.
+/// Events per request. Source: own default, below the smallest parameter limit of a store's statement.
 const EVENTS: usize = 500;
 
-/// One engine and one scope, and what is read beside it; cheap to clone.
+/// One engine and one scope, with its secondary spaces; cheap to clone.
 ///
-/// Reads return [`Degraded`]: a part that is absent, failing, late or behind is a gap. Writes return `Err` when they fail.
+/// Reads return [`Degraded`]: an absent, failing, late or lagging part is a gap. Writes return `Err` when they fail.
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub(crate) engine: Engine,
@@ -34,12 +34,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Opens a space in a SQLite file, which is made if it is not there; the space is named by the file's stem.
+    /// Opens a space in a SQLite file, which is created if it does not exist; the space is named by the file's stem.
     ///
-    /// The installation's key is kept in `installation.key` beside it.
+    /// The installation's key is kept in `installation.key` in the same folder.
     ///
     /// # Errors
-    /// `Invalid` for a file name that is no name of a space or a file that is not ours, `Unsupported` for one of a newer
+    /// `Invalid` for a file name that is not a valid space name or a file of another format, `Unsupported` for one of a newer
     /// version, `Corrupt` for a damaged one, `Unavailable` when it cannot be opened.
     #[cfg(feature = "sqlite")]
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -50,7 +50,7 @@ impl Memory {
         Ok(engine.memory(Scope::whole(space)))
     }
 
-    /// Makes a space that lives as long as its last handle.
+    /// Creates an in-memory space that lives as long as its last handle.
     ///
     /// # Errors
     /// `Unavailable` when the operating system has no randomness for the key.
@@ -63,8 +63,8 @@ impl Memory {
         Ok(engine.memory(Scope::whole(SpaceId::new("memory")?)))
     }
 
-    /// Makes a memory that is switched off: what is written is accepted and dropped, a search or a context is empty with the gap
-    /// that there is no log, and conversations are compressed as the host hands them in.
+    /// Creates a disabled memory: writes are accepted and dropped, a search or a context is empty with the gap of the missing
+    /// log, and conversations are compressed from the turns that the host passes.
     ///
     /// # Errors
     /// `Unavailable` when the operating system has no randomness for the key.
@@ -73,40 +73,40 @@ impl Memory {
         Ok(engine.memory(Scope::whole(SpaceId::new("disabled")?)))
     }
 
-    /// Returns the same memory narrowed to one conversation, which new records join.
+    /// Returns the same memory narrowed to one session; new records belong to it.
     #[must_use]
     pub fn for_session(&self, session: SessionId) -> Self {
         Self { scope: Scope { session: Within::Only(session), ..self.scope.clone() }, ..self.clone() }
     }
 
-    /// Returns the same memory narrowed to one person, whose records new ones become.
+    /// Returns the same memory narrowed to one user; new records belong to that user.
     ///
-    /// It is a boundary: what this memory reads, decides and erases is that person's, and what was made of that person's words
-    /// alone. An id of anybody else's is not found, and what is of the whole space, such as an export, is refused. One
-    /// that is narrowed already stays as it is.
+    /// It is a boundary: this memory reads, decides and erases only records of that user, and records derived from that user's
+    /// words alone. An id of another user's record is not found, and operations on the whole space, such as an export, are
+    /// refused. A memory that is already narrowed stays as it is.
     #[must_use]
     pub fn for_user(&self, user: UserId) -> Self {
         let user = self.only_user().cloned().unwrap_or(user);
         Self { scope: Scope { user: Within::Only(user), ..self.scope.clone() }, ..self.clone() }
     }
 
-    /// Returns the same memory narrowed to one agent, whose records new ones become.
+    /// Returns the same memory narrowed to one agent; new records belong to it.
     #[must_use]
     pub fn for_agent(&self, agent: AgentId) -> Self {
         Self { scope: Scope { agent: Within::Only(agent), ..self.scope.clone() }, ..self.clone() }
     }
 
-    /// Returns whose memory this is.
+    /// Returns the scope.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// Returns the engine, for explicit requests.
+    /// Returns the engine, for operations beyond this handle.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Stores an event; when this returns it is durable as the acknowledgement says, and recall finds it.
+    /// Stores an event; when this returns it is durable as the acknowledgement states, and recall finds it.
     ///
     /// # Errors
     /// `Invalid` for an event beyond the limits, `Conflict` for a known idempotency key with another body, `Unavailable`
@@ -137,7 +137,7 @@ impl Memory {
         self.engine.append_to(&self.event_log()?, events).await
     }
 
-    /// Refuses messages of another user, and answers to what another user said, where this memory is one user's.
+    /// Rejects messages of another user, and replies to another user's events, in a memory of one user.
     async fn must_be_own(&self, messages: &[Message]) -> Result<()> {
         for message in messages {
             self.must_be_of(message.user.as_ref())?;
@@ -149,7 +149,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns what a message takes over from this memory.
+    /// Returns the defaults of messages logged through this memory.
     pub(crate) fn defaults(&self) -> Defaults<'_> {
         Defaults {
             session: self.scope.session.only(),
@@ -160,12 +160,12 @@ impl Memory {
         }
     }
 
-    /// Keeps a note; it is the agent's unless [`by_user`](RememberCall::by_user) says otherwise.
+    /// Stores a note; it is the agent's unless [`by_user`](RememberCall::by_user) is called.
     pub fn remember(&self, text: impl Into<String>) -> RememberCall {
         RememberCall::new(self.clone(), text.into())
     }
 
-    /// Finds what was said or noted, best first.
+    /// Searches turns and notes, best first.
     pub fn recall(&self, query: impl Into<String>) -> RecallCall {
         RecallCall::new(self.clone(), query.into())
     }
@@ -175,12 +175,12 @@ impl Memory {
         ContextCall::new(self.clone(), query.into())
     }
 
-    /// Answers a question in words that were said, or says that it is not known.
+    /// Answers a question with logged sentences, or returns no answer.
     pub fn ask(&self, question: impl Into<String>) -> AskCall {
         AskCall::new(self, &question.into())
     }
 
-    /// Erases, in every layer; there is no undo.
+    /// Erases records in every layer; there is no undo.
     pub fn forget(&self, selector: Selector) -> ForgetCall {
         ForgetCall::new(self.clone(), selector)
     }
@@ -188,13 +188,13 @@ impl Memory {
     /// Returns an event.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this id, `Corrupt` when its bytes do not match their checksum.
+    /// `NotFound` when there is none with this id, `Corrupt` when its bytes do not match their checksum.
     pub async fn get(&self, id: EventId) -> Result<Event> {
         let found = self.log_to_read()?.get(&[id]).await?;
         found.into_iter().next().ok_or_else(|| Error::not_found(format!("no event {id}")))
     }
 
-    /// Returns those of these events that there are, in any number.
+    /// Returns those of these events that exist, in any number.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
@@ -206,7 +206,7 @@ impl Memory {
         Ok(found)
     }
 
-    /// Returns up to `limit` events behind `after` that pass the filter, oldest first.
+    /// Returns up to `limit` events after `after` that pass the filter, oldest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
@@ -222,7 +222,7 @@ impl Memory {
         self.log_to_read()?.latest(filter, limit).await
     }
 
-    /// Returns the newest `limit` conversations, newest first.
+    /// Returns the newest `limit` sessions, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -230,7 +230,7 @@ impl Memory {
         self.log_to_read()?.sessions(limit).await
     }
 
-    /// Returns the notes that hold now and pass the filter, by category, then key.
+    /// Returns the valid notes that pass the filter, by category, then key.
     ///
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
@@ -241,11 +241,11 @@ impl Memory {
         }
     }
 
-    /// Returns all versions of a note, newest first. Those that a process stored and had no time to fold are folded
-    /// before, for at most 200 ms; what is left then is missing, and [`health`](Self::health) tells how much waits.
+    /// Returns all versions of a note, newest first. Pending versions are folded first, for at most 200 ms; the remaining ones
+    /// are missing, and [`health`](Self::health) tells how many are pending.
     ///
     /// # Errors
-    /// `NotFound` when the key was never used or is forgotten.
+    /// `NotFound` when the key was never used or its note is forgotten.
     pub async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         let _behind = self.engine.fold().await;
         let mut versions = self.engine.history(key).await?;
@@ -256,16 +256,16 @@ impl Memory {
         Ok(versions)
     }
 
-    /// Returns the account of an earlier context.
+    /// Returns the receipt of an earlier context.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this id, or it is older than the retention of receipts.
+    /// `NotFound` when there is none with this id, or it is older than the retention of receipts.
     pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
         let receipt = self.engine.receipt(id).await?;
         self.own_receipt(receipt).await
     }
 
-    /// Returns the standing state of every layer, after a look at its rows, as [`Engine::examine`](crate::Engine::examine).
+    /// Returns the health of every layer, after a check of its rows, as [`Engine::examine`](crate::Engine::examine).
     ///
     /// # Errors
     /// As [`health`](Self::health).
@@ -273,15 +273,15 @@ impl Memory {
         self.engine.examine().await
     }
 
-    /// Returns the standing state of every layer.
+    /// Returns the health of every layer.
     ///
     /// # Errors
-    /// None of a part's; `Unavailable` only when there is no log at all.
+    /// `Unavailable` when there is no log; failures of other parts are in the report.
     pub async fn health(&self) -> Result<HealthReport> {
         self.engine.health().await
     }
 
-    /// Returns counts, of one user's records where the memory is one user's; the position is that of the space.
+    /// Returns counts, for one user's records in a memory of one user; the log position is that of the space.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.

@@ -1,4 +1,4 @@
-//! What a host logs, in the shape it has at hand.
+//! Messages that a host logs, in a shape that is easy to build.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use mnemal_core::{
 use mnemal_events::LONGEST_KEY;
 use mnemal_extract::{SpeakerLabel, speaker_label};
 
-/// Session of a write that names none. Source: SURFACES 1.1.
+/// Session of a write that names none. Source: own choice.
 pub(crate) const DEFAULT_SESSION: &str = "default";
-/// Channel of a write that names none. Source: SURFACES 1.1.
+/// Channel of a write that names none. Source: own choice, the name of this surface: the library.
 pub(crate) const DEFAULT_CHANNEL: &str = "lib";
 
-/// One turn, call, result or observation; what is left out is filled in from the `Memory` that logs it.
+/// One turn, tool call, tool result or observation; missing fields are filled in from the `Memory` that logs it.
 #[derive(Clone, Debug)]
 #[must_use = "a message is not stored until it is logged"]
 pub struct Message {
@@ -35,37 +35,37 @@ pub struct Message {
 }
 
 impl Message {
-    /// Makes a turn of the user: the words that the host captured from the person itself.
+    /// Creates a turn of the user: text that the host captured from the person directly.
     pub fn user(content: impl Into<String>) -> Self {
         Self::of(EventKind::UserMessage, Origin::UserDirect, content)
     }
 
-    /// Makes a turn of the agent.
+    /// Creates a turn of the agent.
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::of(EventKind::AssistantMessage, Origin::Assistant, content)
     }
 
-    /// Makes a call of a tool; the content is its arguments as the host has them.
+    /// Creates a tool call; the content is its arguments as the host has them.
     pub fn tool_call(tool: ToolName, content: impl Into<String>) -> Self {
         Self::of(EventKind::ToolCall { tool }, Origin::Assistant, content)
     }
 
-    /// Makes an answer of a tool.
+    /// Creates a tool result.
     pub fn tool_result(tool: ToolName, content: impl Into<String>) -> Self {
         Self::of(EventKind::ToolResult { tool, ok: true }, Origin::ToolExternal, content)
     }
 
-    /// Makes a failure of a tool.
+    /// Creates a tool failure.
     pub fn tool_failure(tool: ToolName, content: impl Into<String>) -> Self {
         Self::of(EventKind::ToolResult { tool, ok: false }, Origin::ToolExternal, content)
     }
 
-    /// Makes an observation of the host.
+    /// Creates an observation of the host.
     pub fn observation(content: impl Into<String>) -> Self {
         Self::of(EventKind::Observation, Origin::ToolExternal, content)
     }
 
-    /// Makes a document that was fed in.
+    /// Creates a document that was ingested.
     pub fn document(content: impl Into<String>) -> Self {
         Self::of(EventKind::Document, Origin::Document, content)
     }
@@ -89,20 +89,20 @@ impl Message {
         }
     }
 
-    /// Says that nobody can tell whether these are the user's own words, as when a model's runtime hands them on: they have
-    /// the origin of what a tool says, whoever speaks.
+    /// Marks the message as not verifiably the user's own words, as when a model passes them on: it gets the origin of tool
+    /// output, whoever the speaker is.
     pub fn hearsay(mut self) -> Self {
         self.origin = Origin::ToolExternal;
         self
     }
 
-    /// Sets the conversation.
+    /// Sets the session.
     pub fn session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Sets the place.
+    /// Sets the channel.
     pub fn channel(mut self, channel: ChannelId) -> Self {
         self.channel = Some(channel);
         self
@@ -114,61 +114,61 @@ impl Message {
         self
     }
 
-    /// Sets who speaks; indexed with the text. What stands under the label of a machine, as `assistant` or `bot`, is no turn of the
-    /// user.
+    /// Sets the speaker; the name is indexed with the text. A message with the label of a machine, such as `assistant` or `bot`,
+    /// is not a turn of the user.
     pub fn speaker(mut self, speaker: Speaker) -> Self {
         self.speaker = Some(speaker);
         self
     }
 
-    /// Sets whose record it is.
+    /// Sets the user that the record belongs to.
     pub fn user_id(mut self, user: UserId) -> Self {
         self.user = Some(user);
         self
     }
 
-    /// Sets which agent's record it is.
+    /// Sets the agent that the record belongs to.
     pub fn agent_id(mut self, agent: AgentId) -> Self {
         self.agent = Some(agent);
         self
     }
 
-    /// Sets when it happened, and in which zone; without it the clock says.
+    /// Sets the time and the zone in which it happened; the clock's time by default.
     pub fn occurred_at(mut self, at: Timestamp, zone: Zone) -> Self {
         self.occurred_at = Some(at);
         self.zone = zone;
         self
     }
 
-    /// Sets the zone in which it is said, whenever that is.
+    /// Sets the time zone; the time stays as it is.
     pub fn zone(mut self, zone: Zone) -> Self {
         self.zone = zone;
         self
     }
 
-    /// Names the call, so that a repetition has one effect. The log keeps the name.
+    /// Sets an idempotency key: a repeated call has one effect. The log stores the key.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         (self.idempotency_key, self.is_name_hidden) = (Some(key.into()), false);
         self
     }
 
-    /// The same with a name that somebody else chose and that may say whom the call is about: the log keeps its keyed hash.
+    /// Sets an idempotency key from elsewhere that may identify a person: the log stores its keyed hash.
     pub fn hidden_idempotency_key(mut self, key: impl Into<String>) -> Self {
         (self.idempotency_key, self.is_name_hidden) = (Some(key.into()), true);
         self
     }
 
-    /// Adds a free field.
+    /// Adds a metadata field.
     pub fn metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(name.into(), value.into());
         self
     }
 
-    /// Fills in what is missing.
+    /// Converts it to an event, with the defaults for missing fields.
     pub(crate) fn into_event(mut self, defaults: &Defaults<'_>) -> Result<NewEvent> {
         let label = self.speaker.as_ref().and_then(|speaker| speaker_label(speaker.as_str()));
         if self.kind == EventKind::UserMessage && label.is_some_and(SpeakerLabel::is_machine) {
-            // A machine is nobody's mouth, whatever role its host gives it.
+            // A machine does not speak for the user, whatever role its host sets.
             self.kind = EventKind::AssistantMessage;
             if self.origin.level() == Level::User {
                 self.origin = Origin::Assistant;
@@ -195,18 +195,18 @@ impl Message {
     }
 }
 
-/// What a message takes over from where it is logged.
+/// The defaults of messages, from the memory that logs them.
 pub(crate) struct Defaults<'a> {
     pub(crate) session: Option<&'a SessionId>,
     pub(crate) user: Option<&'a UserId>,
     pub(crate) agent: Option<&'a AgentId>,
     pub(crate) now: Timestamp,
-    /// What names of calls are hashed with.
+    /// The key of idempotency key hashes.
     pub(crate) key: &'a InstallationKey,
 }
 
-/// Returns what the log keeps of a call's name, which may say whom the call is about: its keyed hash. One that the log refuses is
-/// left to it.
+/// Returns the stored form of an idempotency key that may identify a person: its keyed hash. An invalid key is passed on
+/// unchanged, and the log rejects it.
 fn hidden(key: &InstallationKey, name: String) -> String {
     if name.is_empty() || name.len() > LONGEST_KEY || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
         return name;
@@ -219,7 +219,7 @@ fn hidden(key: &InstallationKey, name: String) -> String {
     })
 }
 
-/// A turn of the user, said plainly.
+/// A turn of the user from a plain string.
 impl From<&str> for Message {
     fn from(content: &str) -> Self {
         Self::user(content)

@@ -1,4 +1,4 @@
-//! The language model, if there is one: what it may be told, what it has cost, and whether it answers.
+//! The optional language model: redaction of its input, cost accounting, and a connectivity check.
 
 mod undo;
 
@@ -22,49 +22,49 @@ use crate::guard::Guarded;
 use crate::memory::Memory;
 use crate::settings::{LlmSettings, SummaryBy};
 
-/// Tokens that the answer to the question of [`Engine::check_model`] may have. Source: own choice; a model that thinks needs some.
+/// Maximum length of the answer in [`Engine::check_model`], in tokens. Source: own choice; a reasoning model needs some.
 const CHECKED: TokenCount = TokenCount(256);
-/// Tokens that the question itself may have. Source: own choice.
+/// Maximum length of its question, in tokens. Source: own choice.
 const CHECKING: TokenCount = TokenCount(1_024);
-/// Requests of that question. Source: own choice; a person waits for the answer, so that one attempt and one more must do.
+/// Maximum number of its requests. Source: own choice; a person waits for the answer, so one retry must do.
 const CHECKS: u32 = 2;
-/// Requests of one piece of work on demand. Source: AD-61, the permit of a cycle.
+/// Requests of one on-demand task. Source: own choice, the same permit as a consolidation cycle.
 const CALLS: u32 = 20;
-/// Tokens of one piece of work on demand. Source: AD-61, the permit of a cycle.
+/// Tokens of one on-demand task. Source: own choice, the same permit as a consolidation cycle.
 const TOKENS: TokenCount = TokenCount(60_000);
 
-/// What a model has cost, and what it may cost.
+/// The cost of a model, and its caps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelStatus {
-    /// The model; `None` where none is configured.
+    /// The model; `None` if none is configured.
     pub model: Option<ModelId>,
-    /// What may be spent.
+    /// The caps.
     pub caps: ModelCaps,
-    /// What was spent of it.
+    /// The spent part of the caps.
     pub spent: Spent,
-    /// The questions of the last 24 hours, by purpose and outcome.
+    /// The requests of the last 24 hours, by purpose and outcome.
     pub calls: Vec<ModelCalls>,
-    /// The newest question of the last 24 hours.
+    /// The newest request of the last 24 hours.
     pub last: Option<ModelCall>,
 }
 
-/// How many questions of one purpose had one outcome.
+/// The number of model calls with one purpose and one outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelCalls {
-    /// What for.
+    /// Their purpose.
     pub purpose: Purpose,
-    /// How they ended.
+    /// Their outcome.
     pub outcome: CallOutcome,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// Requests, repetitions included.
+    /// Number of requests, retries included.
     pub requests: u64,
-    /// What they cost.
+    /// Their token usage.
     pub usage: Usage,
 }
 
 impl Engine {
-    /// Returns what the model has cost this space, and what it may cost. Nothing is sent.
+    /// Returns the cost of the model for this space, and its caps. No request is sent.
     ///
     /// # Errors
     /// `Unsupported` where calls are not counted, `Unavailable` when the store does not answer.
@@ -96,18 +96,17 @@ impl Engine {
         })
     }
 
-    /// Returns what was asked of models outside the process since it began, by this engine and by all that were made of the same
-    /// builder.
+    /// Returns the totals of requests to models outside the process since its start, for all engines of the same builder.
     pub fn asked_of_models(&self) -> Asked {
         self.parts().tally.asked()
     }
 
-    /// Asks the model one small question that shows nothing of the memory, to see whether it answers. It is paid for and
-    /// counted like any other.
+    /// Sends the model one small question without any content of the memory, to check that it answers. It is paid for and counted
+    /// like any other.
     ///
     /// # Errors
-    /// `Unsupported` without a model, or when what it answers cannot be used; `Unavailable` when it does not answer, or a cap
-    /// is reached; `Invalid` when it refuses the key, the question or its name.
+    /// `Unsupported` without a model, or for an unusable answer; `Unavailable` when it does not answer, or a cap is reached;
+    /// `Invalid` when the endpoint rejects the key, the question or the model's name.
     pub async fn check_model(&self) -> Result<Completion> {
         let model = self.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
         let prompt = Prompt {
@@ -186,7 +185,7 @@ impl Engine {
         passes
     }
 
-    /// Removes the answers that rest on erased events.
+    /// Removes the cached answers with erased events among their sources.
     pub(crate) async fn erase_completions(&self, ids: &[EventId]) -> Result<u64> {
         match self.stores().completions.part() {
             Ok(completions) => completions.erase(ids).await,
@@ -196,14 +195,14 @@ impl Engine {
 }
 
 impl Memory {
-    /// Asks the language model what an event claims, and holds the answer against the words and gates of the rules.
+    /// Asks the language model for the claims of an event, and validates the answer against the text and the gates of the rules.
     ///
-    /// For those who want to see what the model would add: nothing is stored but the paid answer, so that the same question
-    /// is not paid for again.
+    /// For a preview of what the model would add: only the answer is cached, so that the same question is not paid for again.
     ///
     /// # Errors
-    /// `NotFound` when there is no event of this id; `Unsupported` without a model, or when three answers could not be used;
-    /// `Unavailable` when it does not answer, or a cap is reached; `Invalid` when it refuses the key, the question or its name.
+    /// `NotFound` when there is no event with this id; `Unsupported` without a model, or after three unusable answers;
+    /// `Unavailable` when it does not answer, or a cap is reached; `Invalid` when the endpoint rejects the key, the question or
+    /// the model's name.
     pub async fn extract_with_model(&self, id: EventId) -> Result<Extraction> {
         let model = self.engine.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
         let event = self.get(id).await?;
@@ -215,28 +214,28 @@ impl Memory {
     }
 }
 
-/// A model and what is done with it.
+/// A model and its tasks.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) consultant: Consultant,
     pub(crate) reader: ModelReader,
-    /// Makes one note of several.
+    /// Merges several notes into one.
     pub(crate) merger: Arc<dyn Summarizer>,
-    /// Says what notes show together.
+    /// Writes insights that connect notes.
     pub(crate) connector: Arc<dyn Summarizer>,
-    /// Says in short what was said in a conversation.
+    /// Summarizes turns of a conversation.
     pub(crate) condenser: Arc<dyn Summarizer>,
-    /// Says in short what texts say.
+    /// Writes digests of texts.
     pub(crate) digester: Arc<dyn ModelDigester>,
-    /// Writes texts of summaries.
+    /// Writes the texts of summary nodes.
     pub(crate) writer: Arc<dyn NodeWriter>,
     /// Judges notes and messages.
     pub(crate) judge: Arc<dyn NoteJudge>,
-    /// Judges tasks that are over.
+    /// Evaluates completed tasks.
     pub(crate) appraiser: Arc<dyn Appraiser>,
 }
 
-/// What a model is wired with.
+/// The parts that a model is wired with.
 pub(crate) struct ModelParts<'a> {
     pub(crate) model: Arc<dyn LanguageModel>,
     pub(crate) ledger: &'a Slot<dyn LedgerStore>,
@@ -256,8 +255,8 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) tally: &'a Arc<Tally>,
 }
 
-/// Puts a model behind its caps, its guard, and what takes secrets out of what it is told. Where calls cannot be counted
-/// there is no model, because nothing would keep its caps.
+/// Wraps a model in its caps, its guard, and the redaction of its input. Without a ledger of calls there is no model, because its
+/// caps could not be enforced.
 pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
     let Slot::Filled(ledger) = parts.ledger else { return None };
     let told = Arc::new(Told { model: parts.model, cleaner: parts.cleaner });
@@ -285,7 +284,7 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
     })
 }
 
-/// Takes secrets and private parts out of what a model is told.
+/// Removes secrets and private parts from the input of a model.
 #[derive(Debug)]
 struct Told {
     model: Arc<dyn LanguageModel>,

@@ -1,4 +1,4 @@
-//! Turns that stand in a context though what they say has ended since.
+//! Marking of outdated turns in a context: turns whose facts have all ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use mnemal_core::{
     GraphStore, Inventory, Layer, Level, RecordRef, Remark, Result, Slot, Within,
 };
 
-/// Offers what another source offers, and says of the user's turns of which every fact has ended that they hold no more.
+/// Wraps a context source, and marks the user's turns whose facts have all ended.
 #[derive(Debug)]
 struct Marked {
     source: Arc<dyn ContextSource>,
     graph: Arc<dyn GraphStore>,
 }
 
-/// Returns a source with the turns marked whose facts have ended; without a graph it is the source itself.
+/// Wraps a source so that outdated turns are marked; without a graph it returns the source itself.
 pub(crate) fn marked(source: Arc<dyn ContextSource>, graph: &Slot<dyn GraphStore>) -> Arc<dyn ContextSource> {
     match graph {
         Slot::Filled(graph) => Arc::new(Marked { source, graph: Arc::clone(graph) }),
@@ -37,7 +37,7 @@ impl ContextSource for Marked {
             return Ok(found);
         }
         let filter = FactFilter { sources: Within::Only(turns.into_iter().collect()), ..FactFilter::all() };
-        // Without the graph the turns stand with their days alone, and the answer says so.
+        // Without the graph the turns are shown with their dates only, and the answer has the gap.
         let mut gaps = Gaps::default();
         let facts = gaps.keep(Layer::Graph, self.graph.believed(&filter).await.map_err(GapCause::from));
         let mut value = gaps.merge(found);
@@ -55,7 +55,7 @@ impl ContextSource for Marked {
     }
 }
 
-/// Returns the turn of the user that a fragment quotes.
+/// Returns the user's turn that a fragment quotes.
 fn turn(fragment: &Fragment) -> Option<EventId> {
     match fragment.record {
         RecordRef::Event(event) if fragment.label.level == Level::User => Some(event),
@@ -63,7 +63,7 @@ fn turn(fragment: &Fragment) -> Option<EventId> {
     }
 }
 
-/// Whether a turn says something that was so and was ended by something else, and nothing that still is.
+/// Whether a turn states some fact that another event ended or that was rejected, and none that still holds.
 fn is_past(turn: EventId, facts: &[Fact]) -> bool {
     let says = |fact: &&Fact| fact.supports.iter().any(|one| one.source.event == turn && one.says_so());
     let said: Vec<&Fact> = facts.iter().filter(says).collect();

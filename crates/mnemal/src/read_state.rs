@@ -1,4 +1,4 @@
-//! How far the reading of an event is, told from cursors and dead letters; nothing of it is stored.
+//! Extraction state of an event, derived from cursors and dead letters; not stored.
 
 use std::collections::HashSet;
 

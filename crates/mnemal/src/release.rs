@@ -1,4 +1,4 @@
-//! What a rule holds back, used after all because the user says so, and held back again.
+//! Release of quarantined events by the user, and its undo.
 
 use mnemal_core::{Decision, Degraded, ErrorKind, EventId, EventKind, Forget, Origin, Result, Selector};
 use mnemal_events::Released;

@@ -1,4 +1,4 @@
-//! What is kept for a time: which events are older, or more, than the settings say, and their forgetting.
+//! Retention: the events that exceed the configured age or number, and their forgetting.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! What surfaces need of the engine's own parts: its seal and its measure.
+//! Internals of the engine that surfaces need: its seal and its token counter.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Who is served now, so that background work gives way.
+//! Foreground requests, to which background work yields.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

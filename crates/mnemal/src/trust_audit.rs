@@ -1,5 +1,4 @@
-//! What of a space a person should look at because of whom it comes from: what the write screen held back, hours in which
-//! much more came than usual, and records that claim more than their sources.
+//! Trust audit: quarantined events, hours with much more than usual, and records that claim more than their sources.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! What one user may see of a space: what he said or what was said for him, and what is made of that alone.
+//! View of one user: what they said or what was said for them, and what is derived from that alone.
 
 mod log;
 mod view;

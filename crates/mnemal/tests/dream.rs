@@ -1,4 +1,4 @@
-//! What the engine does about memory by itself: checked, limited, recorded, and taken back.
+//! Consolidation by the engine: checked, limited, recorded, and undone.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What the dream must never do, it does in no mode: switched off, by rule alone, and with a model that lies.
+//! Limits of consolidation in every mode: off, rules only, and with a model that lies.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

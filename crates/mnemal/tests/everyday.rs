@@ -1,4 +1,4 @@
-//! What a host does all day, on the reference store and without an embedder: tell, ask, note, and be told again.
+//! Daily use of a host, on the reference store without an embedder: log, recall, note, and context.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

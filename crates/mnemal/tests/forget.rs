@@ -1,4 +1,4 @@
-//! What is forgotten is in no layer, in no byte, and does not come back.
+//! Forgotten data: in no layer, in no byte, and not coming back.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

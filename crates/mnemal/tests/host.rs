@@ -1,5 +1,4 @@
-//! What a host says beside the conversation: who agent and user are, what always stands in a context, how much of the notes a
-//! turn is offered, and that nothing shall be remembered.
+//! Settings of a host: identity of agent and user, pinned texts, the share of notes per turn, and the switch that remembers nothing.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

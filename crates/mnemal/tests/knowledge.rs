@@ -1,4 +1,4 @@
-//! What is logged is known, without a model and without being asked to read it.
+//! Knowledge from logged turns, without a model and without an explicit call.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

@@ -1,4 +1,4 @@
-//! What a host learns from what its user says: told once, followed from the next context on, decided about, taken back.
+//! Learnings from the user: stated once, followed from the next context on, decided about, and undone.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

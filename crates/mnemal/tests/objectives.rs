@@ -1,4 +1,4 @@
-//! What the agent learns of its own work: a question about each task that is over.
+//! Task evaluation: a question about each completed task.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,5 +1,4 @@
-//! What one turn of a conversation puts before its model, to the letter: the memories that its question finds, its own working
-//! memory, what patrols and subagents left, and the last turns as they were said.
+//! Context of one turn, to the letter: memories that its question finds, working memory, reports of subagents, and the last turns.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,4 +1,4 @@
-//! How good a space is: what is planted is measured, and a space without faults has no finding.
+//! Quality measures: planted faults are measured, and a clean space has no finding.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

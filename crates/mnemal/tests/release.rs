@@ -1,4 +1,4 @@
-//! What a rule holds back is used once the user says so, at its own level, and is held back again when that is taken back.
+//! Release of quarantined events: used at their own level, and held back again on undo.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

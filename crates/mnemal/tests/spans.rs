@@ -1,4 +1,4 @@
-//! What a host's `tracing` layer learns of each operation.
+//! Spans and events seen by a `tracing` layer of the host for each operation.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What was known at a moment is what a memory knows that was told no more than that.
+//! Time travel: the past view equals a memory that was told no more than that.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,4 +1,4 @@
-//! What is forgotten by description, and proved; why a record was shown or not; what came to be believed when.
+//! Forget by description with proof, explanations of lines, and changes in belief.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

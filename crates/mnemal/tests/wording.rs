@@ -1,4 +1,4 @@
-//! What a cycle says of what it cannot know of the words of a space.
+//! Limits of a cycle: statements about words that it cannot know.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,4 +1,4 @@
-//! What a caller may do.
+//! Rights of a caller.
 
 use mnemal_core::{SpaceId, UserId, Within};
 

@@ -1,4 +1,4 @@
-//! What two tools have in common: whom a name means, and facts as lines for models and fields for programs.
+//! Shared parts of tools: resolving a name, and facts as lines for models and fields for programs.
 
 use std::collections::HashMap;
 

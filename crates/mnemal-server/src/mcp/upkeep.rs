@@ -1,4 +1,4 @@
-//! What a process does between the calls of its client: the upkeep of its space.
+//! Upkeep between the calls of an MCP client.
 
 use mnemal::{Engine, Pace};
 use mnemal_core::{OwnerId, Result};

@@ -1,4 +1,4 @@
-//! What a fact was weighed against, and what ended it.
+//! Wire form of a fact explanation: competing claims, and the claim that ended it.
 
 use mnemal::Weighing;
 use schemars::JsonSchema;

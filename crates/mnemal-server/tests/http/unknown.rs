@@ -1,4 +1,4 @@
-//! What a request says and the server does not know is refused by its name, on every route.
+//! Unknown parameters and fields: every route refuses them by name.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What clients are told about the server, compared with files: a change of them is a change of the interface.
+//! Tool and resource listings, compared with files: changing them changes the interface.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What reads files, as the settings say.
+//! Document readers and the inbox, configured from the settings.
 
 #[cfg(feature = "inbox")]
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use mnemal_providers::{DocumentReader, Program};
 use super::Builder;
 
 impl Builder {
-    /// Sets where files wait to be read, in place of the folder that the settings name.
+    /// Sets the inbox; it replaces the folder that the settings name.
     pub fn with_inbox(mut self, inbox: Arc<dyn Inbox>) -> Self {
         self.inbox = Slot::Filled(inbox);
         self
     }
 
-    /// Sets the program that reads the formats whose parsers need a guard: it is started for each file, and calls
-    /// [`serve_guarded`](crate::serve_guarded) first of all.
+    /// Sets the program that parses risky file formats in a child process: it is started for each file, and must call
+    /// [`serve_guarded`](crate::serve_guarded) first.
     #[cfg(feature = "inbox")]
     pub fn with_guarded_reader(mut self, program: Program) -> Self {
         self.guarded = Some(program);
         self
     }
 
-    /// Returns how the settings have files read.
+    /// Returns the document reader that the settings describe.
     #[cfg(feature = "inbox")]
     pub fn document_reader(&self) -> DocumentReader {
         let settings = &self.settings.ingest;
@@ -38,7 +38,7 @@ impl Builder {
         }
     }
 
-    /// Returns the files of a folder as an inbox, read as the settings say.
+    /// Returns a folder as an inbox, with the document reader of the settings.
     ///
     /// # Errors
     /// `Unsupported` on systems that are not Unix.
@@ -47,11 +47,11 @@ impl Builder {
         self.inbox_of(folder, None)
     }
 
-    /// Returns the files of a space in the inbox of the settings, as [`folder_inbox`](Self::folder_inbox); those that were read go
-    /// where the settings say.
+    /// Returns the inbox of a space in the inbox folder of the settings, as [`folder_inbox`](Self::folder_inbox); processed files
+    /// are moved or removed as the settings say.
     ///
     /// # Errors
-    /// `Unsupported` where the settings name no inbox, and on systems that are not Unix.
+    /// `Unsupported` when the settings name no inbox, and on systems that are not Unix.
     #[cfg(feature = "inbox")]
     pub fn space_inbox(&self, space: &str) -> mnemal_core::Result<Arc<dyn Inbox>> {
         let settings = &self.settings.ingest;
@@ -81,12 +81,12 @@ impl Builder {
         Err(mnemal_core::Error::new(mnemal_core::ErrorKind::Unsupported, what))
     }
 
-    /// Takes the folder of this space in the inbox of the settings, unless an inbox was given.
+    /// Sets the inbox folder of this space from the settings, unless an inbox was given.
     #[cfg(all(feature = "inbox", feature = "sqlite"))]
     pub(super) fn fill_inbox(&mut self, path: &Path) {
         let space = path.file_stem().and_then(std::ffi::OsStr::to_str);
         if let (Slot::Empty, Some(space)) = (&self.inbox, space) {
-            // Without one the files wait, and `inbox_standing` says that there is none.
+            // Without an inbox the files wait, and `inbox_standing` reports that there is none.
             self.inbox = self.space_inbox(space).map_or(Slot::Empty, Slot::Filled);
         }
     }

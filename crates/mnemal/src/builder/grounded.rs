@@ -1,4 +1,4 @@
-//! Answers of a model, taken only as far as they rest on what the model was shown.
+//! Grounding check of model output: claims that the shown sources do not support are dropped.
 
 use mnemal_core::{
     Appraisal, Appraiser, Completion, Digest, ModelDigester, NodeWriter, Producer, Prompt, Result,
@@ -6,11 +6,11 @@ use mnemal_core::{
 };
 use mnemal_text::unsupported;
 
-/// What asks and reads, with that check behind it.
+/// A summarizer or digester with the grounding check on its output.
 #[derive(Clone, Debug)]
 pub(super) struct Grounded<A>(pub(super) A);
 
-/// Refuses a text that says what its sources do not; the model is told what that is.
+/// Rejects a text with statements that its sources do not support; the error tells the model which.
 fn supported(text: &str, sources: &[&str]) -> Result<()> {
     match unsupported(text, sources) {
         made_up if made_up.is_empty() => Ok(()),
@@ -52,7 +52,7 @@ impl<A: NodeWriter> NodeWriter for Grounded<A> {
         self.0.prompt(before, sentences)
     }
 
-    /// New lines that do not rest on their sentences are left out; where more than half of them do not, none is taken.
+    /// Removes new lines that their sentences do not support; when more than half are unsupported, rejects all of them.
     fn parse(
         &self,
         before: &[WrittenLine],
@@ -88,7 +88,7 @@ impl<A: ModelDigester> ModelDigester for Grounded<A> {
         self.0.prompt(text)
     }
 
-    /// Names and topics that the text does not have are left out.
+    /// Removes names and topics that do not occur in the text.
     fn parse(&self, text: &str, completion: &Completion) -> Result<Digest> {
         let mut digest = self.0.parse(text, completion)?;
         supported(&digest.text, &[text])?;

@@ -1,4 +1,4 @@
-//! The language model of an engine.
+//! The language model of an engine: its configuration and wiring.
 
 use std::io;
 use std::path::Path;
@@ -17,15 +17,15 @@ use super::{Builder, log_settings};
 use crate::model::{Model, ModelParts};
 
 impl Builder {
-    /// Sets the language model, in place of the endpoint that the settings name; the caps of the settings hold for it too.
+    /// Sets the language model; it replaces the endpoint that the settings name. The caps of the settings apply to it too.
     ///
-    /// Only background work asks it; no read and no append does.
+    /// Only background work calls it; reads and appends never do.
     pub fn with_language_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// Sets the key of the endpoint that the settings name as the language model.
+    /// Sets the API key of the language model's endpoint.
     #[cfg(feature = "http")]
     pub fn with_model_key(mut self, key: mnemal_providers::ApiKey) -> Self {
         self.model_key = Some(key);
@@ -36,7 +36,7 @@ impl Builder {
         self.tally.asked()
     }
 
-    /// Returns the language model that was given, else the endpoint that the settings name, and none without either.
+    /// Returns the given language model, or the endpoint that the settings name; none without either.
     #[cfg(feature = "http")]
     fn language_model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
         use mnemal_providers::{ChatSettings, EndpointModel};
@@ -60,7 +60,7 @@ impl Builder {
         Ok(self.model.clone())
     }
 
-    /// Returns the model with what is done with it, if there is one.
+    /// Returns the model with its tasks, if there is one.
     pub(super) fn model(&self, stores: &Stores, key: &InstallationKey) -> Result<Option<Model>> {
         let Some(model) = self.language_model()? else { return Ok(None) };
         Ok(crate::model::wired(ModelParts {
@@ -103,7 +103,7 @@ impl Builder {
         Ok(ModelClaims::new(instructions, predicates.collect::<Result<_>>()?))
     }
 
-    /// Returns the instructions of a file in the folder of the settings, else the built-in ones.
+    /// Returns the instructions from a file in the folder of the settings, or the built-in ones.
     fn instructions(&self, file: &str, built_in: Instructions) -> Result<Instructions> {
         let folder = self.settings.llm.instructions.trim();
         if folder.is_empty() {
@@ -121,7 +121,7 @@ impl Builder {
     }
 }
 
-/// Puts the words of a file before instructions; no file leaves them as they are.
+/// Prepends the text of a file to instructions; without a file they are unchanged.
 fn directed(instructions: Instructions, file: &str) -> Result<Instructions> {
     if file.trim().is_empty() {
         return Ok(instructions);

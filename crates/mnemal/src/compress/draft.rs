@@ -1,4 +1,4 @@
-//! What waits to be compressed, until there is a text for it.
+//! A pending compression that waits for its text.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -18,13 +18,13 @@ use crate::memory::Memory;
 use crate::model::Model;
 use crate::settings::SummaryBy;
 
-/// Who compresses.
+/// Producer name of compressions.
 const PRODUCER: &str = "summaries/compress";
-/// Counts up with every change of what becomes of the same turns without a model.
+/// Version of the extractive result; increments when the same turns give another text without a model.
 const VERSION: u32 = 1;
 
-/// What waits to be compressed, while somebody thinks about a text for it. What is said meanwhile is not in it, and waits for the
-/// next time.
+/// The turns to compress, while the host or a model writes the text. Turns that are logged meanwhile are not part of it, and wait
+/// for the next compression.
 #[derive(Debug)]
 #[must_use = "nothing is compressed yet"]
 pub struct Draft {
@@ -35,34 +35,35 @@ pub struct Draft {
     pub(super) kept: Vec<Turned>,
     pub(super) due: Option<Due>,
     pub(super) gaps: Vec<Gap>,
-    /// How many entries of the conversation were taken back.
+    /// Number of entries of the session that were undone.
     pub(super) taken_back: usize,
-    /// The question that a model was asked, and who asked it.
+    /// The prompt hash and producer of a model's text.
     pub(super) asked: Option<(PromptHash, Producer)>,
 }
 
-/// Conversations whose failures are remembered, the newest. Source: own choice; who fails more often has no model.
+/// Sessions whose failures are counted, the newest. Source: own choice; a model that fails in more sessions is absent.
 const FAILING: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// The number of a line in the book of failures.
+/// Name of the counter in the ledger.
 const IN_A_ROW: &str = "in_a_row";
-/// Most tokens of turns that a model is asked about at once; later turns wait for the next time. Source: own choice, what a window
-/// of 8,192 tokens has room for.
+/// Maximum size of the turns in one model request, in tokens; later turns wait for the next compression. Source: own choice, fits
+/// a window of 8,192 tokens.
 const ASKED: TokenCount = TokenCount(6_000);
-/// Tokens of the text that a model writes. Source: own choice, about a paragraph; PB-26 asks for one.
+/// Maximum length of the text that a model writes, in tokens. Source: own choice, about a paragraph, as PicoBot asks for.
 const WRITTEN: TokenCount = TokenCount(300);
-/// Requests for one text: a question, and twice more with what was wrong. Source: RELIABILITY 11.
+/// Requests for one text. Source: one question, and invalid output is retried at most twice, with the error.
 const REQUESTS: u32 = 3;
 
-/// How often in a row a model failed, by conversation, in the book of background work. Without a book every failure is the first.
+/// Counter of consecutive model failures by session, in the ledger of background work. Without a ledger every failure counts as
+/// the first.
 struct Failures<'d> {
     ledger: Option<&'d dyn LedgerStore>,
-    /// A hash: names of conversations may say something.
+    /// A hash, because session names may be confidential.
     key: String,
     now: Timestamp,
 }
 
 impl Failures<'_> {
-    /// Returns how many there were.
+    /// Returns the number of consecutive failures.
     async fn count(&self) -> u64 {
         let Some(ledger) = self.ledger else { return 0 };
         let lines = ledger.lines(Book::Failure, FAILING).await.unwrap_or_default();
@@ -70,7 +71,7 @@ impl Failures<'_> {
         line.and_then(|line| line.counts.get(IN_A_ROW).copied()).unwrap_or_default()
     }
 
-    /// Remembers how many there were; a book that does not answer starts the count again.
+    /// Stores the number of consecutive failures; if the ledger does not answer, the count restarts.
     async fn set(&self, count: u64) {
         let Some(ledger) = self.ledger else { return };
         let line = LedgerLine {
@@ -91,18 +92,18 @@ impl Draft {
         self.old.is_empty()
     }
 
-    /// Returns why it is to be compressed, if a trigger asks for it.
+    /// Returns the trigger that asks for compression, if any.
     pub fn due(&self) -> Option<Due> {
         self.due
     }
 
-    /// Returns what a text is wanted for: `name: text`, a line each.
+    /// Returns the text to summarize: `name: text`, one turn per line.
     pub fn text(&self) -> String {
         self.old.iter().map(|turn| turn.spoken.line()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Compresses into a text of the language model where one is configured and asked for such texts, else into sentences that were
-    /// said. A model that fails, or says what was not said, counts as [`failed`](Self::failed).
+    /// Compresses with a text of the language model if one is configured and enabled for compression, else with extracted
+    /// sentences. A model that fails, or whose text the turns do not support, counts as [`failed`](Self::failed).
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
@@ -123,7 +124,7 @@ impl Draft {
         }
     }
 
-    /// Leaves the turns for the next time that a model cannot be shown together with the first ones.
+    /// Defers the turns that do not fit in one model request.
     fn hold_back(&mut self) {
         let counter = &self.memory.engine.parts().context.counter;
         let mut tokens = TokenCount(0);
@@ -135,7 +136,7 @@ impl Draft {
         self.kept.splice(0..0, late);
     }
 
-    /// Asks a model for a text of the turns; what others wrote is not shown to it.
+    /// Asks a model to summarize the turns; it is not shown content of level external.
     async fn ask(&mut self, model: &Model) -> Result<String> {
         let shown: Vec<&Turned> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
         let lines: Vec<String> = shown.iter().map(|turn| turn.spoken.line()).collect();
@@ -156,7 +157,7 @@ impl Draft {
         Failures { ledger: engine.stores().ledger.part().ok(), key, now: engine.now() }
     }
 
-    /// Compresses into sentences that were said.
+    /// Compresses with extracted sentences.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -166,7 +167,7 @@ impl Draft {
         self.keep(entry, turns, Method::Extractive).await
     }
 
-    /// Compresses into a text that a model wrote; an empty one is a failure.
+    /// Compresses with a model-written text; an empty text counts as a failure.
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
@@ -181,8 +182,8 @@ impl Draft {
         self.keep(entry, turns, Method::Model).await
     }
 
-    /// Says that the model failed: everything stays as it is, until it was three times in a row; then what was said is kept as it
-    /// was, and the prompt has its sentences.
+    /// Records a failure of the model: nothing changes until the third consecutive one; then the turns are stored verbatim as an
+    /// entry, and the prompt shows sentences extracted from it.
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
@@ -210,7 +211,7 @@ impl Draft {
         form::entry((at, &zone), text)
     }
 
-    /// Stores an entry for the first so many turns: one event, from which the note is made.
+    /// Stores an entry for the first `turns` turns: one event, from which the note is projected.
     async fn keep(mut self, entry: String, turns: usize, method: Method) -> Result<Degraded<Compressed>> {
         let late = self.old.split_off(turns.min(self.old.len()));
         self.kept.splice(0..0, late);
@@ -238,7 +239,7 @@ impl Draft {
                         method,
                     });
                 }
-                // Another process compressed the same turns into other words.
+                // Another process has compressed the same turns into another text.
                 Err(error) if error.kind() == ErrorKind::Conflict => {}
                 Err(error) => return Err(error),
             }
@@ -262,9 +263,9 @@ impl Draft {
             because,
         };
         let scope = &self.memory.scope;
-        // What tells the entry from others is the end of its key; the conversation may have any name.
+        // Entries are distinguished by the end of their key, because a session may have any name.
         let number = key.as_str().rsplit('_').next().unwrap_or_default();
-        // What was taken back of the same turns keeps its own.
+        // An undone entry over the same turns keeps its own key.
         let again = if self.taken_back > 0 { format!(":{}", self.taken_back) } else { String::new() };
         NewEvent {
             kind: EventKind::Operation(operation),
@@ -283,7 +284,7 @@ impl Draft {
         }
     }
 
-    /// The conversation with its entries so far, and everything behind them as it was said.
+    /// Returns the session with its existing entries and the later turns verbatim.
     fn unchanged(self) -> Degraded<Compressed> {
         let turns = self.old.into_iter().chain(self.kept).map(|turn| turn.spoken).collect();
         let summary = form::context_summary(&self.earlier);

@@ -1,4 +1,4 @@
-//! One turn of a conversation, from the log or from the host.
+//! One turn of a session, from the log or from the host.
 
 use mnemal_core::{ChannelId, Event, EventId, Level, Result, Role, Span, Speaker, Timestamp, Zone};
 use mnemal_summaries::Utterance;
@@ -9,18 +9,18 @@ use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::{DEFAULT_CHANNEL, Message};
 
-/// What was said, as it stands in a prompt.
+/// A turn as it appears in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spoken {
     /// The event; `None` in an engine without a log.
     pub event: Option<EventId>,
-    /// Who spoke: a name, else `user` or `agent`.
+    /// The speaker: a name, else `user` or `agent`.
     pub speaker: String,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
-/// One turn with what its entry needs.
+/// One turn with the fields that its entry needs.
 #[derive(Clone, Debug)]
 pub(super) struct Turned {
     pub(super) spoken: Spoken,
@@ -73,12 +73,13 @@ fn spoken(event: Option<EventId>, speaker: Option<&Speaker>, role: Role, text: &
     Spoken { event, speaker, text: text.to_owned() }
 }
 
-/// Returns when the last turn was, and in which zone.
+/// Returns the time and the zone of the last turn.
 pub(super) fn ends(turns: &[Turned]) -> (Timestamp, Zone) {
     turns.last().map_or_else(|| (Timestamp::EPOCH, Zone::utc()), |turn| turn.at.clone())
 }
 
-/// Returns the sentences that say most of some turns; what others wrote does not become the engine's word.
+/// Returns extracted sentences of the turns; content of level external is excluded, so that it does not become a statement of the
+/// engine.
 pub(super) fn shortened(engine: &Engine, turns: &[Turned]) -> String {
     let said: Vec<Utterance<'_>> =
         turns.iter().filter(|turn| turn.level > Level::External).map(Turned::whole).collect();

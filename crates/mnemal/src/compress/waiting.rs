@@ -1,4 +1,4 @@
-//! Conversations that are compressed when a trigger asks for it, without a host that does.
+//! Automatic compression: sessions are compressed when a trigger applies, without a call of the host.
 
 use std::num::NonZeroUsize;
 
@@ -9,25 +9,25 @@ use mnemal_core::{
 use super::Draft;
 use crate::engine::Engine;
 
-/// Turns in which conversations are looked for, the newest. Source: own choice; more are not said between two looks, and what is
-/// older was said before anybody looked.
+/// Newest turns that are scanned for sessions. Source: own choice; fewer are logged between two scans, and older ones precede the
+/// worker.
 const LOOKED_AT: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
 
-/// Conversations in which something was said and that no trigger has asked for since. One for each space, kept from look to look.
+/// Sessions with new turns for which no trigger has applied yet. One instance per space, kept between scans.
 #[derive(Debug, Default)]
 pub struct Conversations {
-    /// The end of the log at the last look.
+    /// The head of the log at the last scan.
     seen: Option<Cursor>,
     waiting: Vec<Conversation>,
 }
 
-/// One conversation, as whoever took part in it sees it.
+/// One session, with the scope of its participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Conversation {
     session: SessionId,
     user: Option<UserId>,
     agent: Option<AgentId>,
-    /// How often in a row no entry was made of it, although it was due.
+    /// Consecutive attempts that made no entry although one was due.
     fruitless: u32,
 }
 
@@ -38,12 +38,12 @@ impl Conversation {
 }
 
 impl Conversations {
-    /// How many there are.
+    /// Returns the number of sessions.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Adds those of turns, each once. What others said in them is theirs.
+    /// Adds the sessions of turns, each once, separately for each user.
     fn add(&mut self, turns: &[Event]) {
         let last = self.seen.and_then(|seen| seen.0).unwrap_or(Seq(0));
         for turn in turns.iter().filter(|turn| turn.seq > last && turn.level > Level::External) {
@@ -62,14 +62,14 @@ impl Conversations {
 }
 
 impl Engine {
-    /// Compresses the conversations for which a trigger of the settings asks: enough turns wait, half of the window is taken, or
-    /// nothing was said for a while. Returns how many entries were made.
+    /// Compresses the sessions for which a trigger of the settings applies: enough turns are pending, half of the window is used,
+    /// or the session was idle for a while. Returns the number of entries.
     ///
-    /// The host calls it now and then, as [`attend`](Self::attend) does; it may wait for the language model. `compress.automatic`
-    /// turns it off.
+    /// The host calls it from time to time, as [`attend`](Self::attend) does; it may wait for the language model.
+    /// `compress.automatic` turns it off.
     ///
     /// # Errors
-    /// `Unavailable` when the store does not answer; what was compressed before stays so.
+    /// `Unavailable` when the store does not answer; entries that were already made remain.
     pub async fn compress_due(&self, known: &mut Conversations) -> Result<u64> {
         if !self.settings().compress.automatic {
             return Ok(0);
@@ -91,7 +91,7 @@ impl Engine {
                 let is_made = draft.summarized().await?.value.entry.is_some();
                 one.fruitless = if is_made { 0 } else { one.fruitless + 1 };
                 entries += u64::from(is_made);
-                // What was forgotten is not written again; it waits for the next turn.
+                // A forgotten entry is not written again; the session waits for its next turn.
                 is_over = one.fruitless > most;
             }
             if !is_over {

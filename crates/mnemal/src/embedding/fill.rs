@@ -1,4 +1,4 @@
-//! Fills in the vectors of events that have none of a model, beside those that they have.
+//! Vector backfill: embeds events that lack a vector of a model, in addition to the vectors that they have.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,65 +12,65 @@ use super::EmbeddedBy;
 use crate::engine::{Engine, missing};
 use crate::upkeep::shortened;
 
-/// Texts that the embedder in process is given at once, and rows of one transaction. Source: own choice; a quarter of a block,
-/// so that a block is written a few times only and an interruption loses little.
+/// Texts per call of the in-process embedder, and rows of one transaction. Source: own choice; a quarter of a block, so that a
+/// block is written only a few times and an interruption loses little.
 const TOGETHER: usize = 256;
-/// Most time for the texts of one request, repetitions and pauses included. Source: own choice; five attempts of a minute and
-/// the pauses between them.
+/// Time limit for the texts of one request, with retries and pauses. Source: own choice; five attempts of a minute and the pauses
+/// between them.
 const PATIENCE: Duration = Duration::from_mins(6);
-/// Requests of one step of upkeep. Source: AD-61, the permit of a cycle.
+/// Maximum number of requests of one step of upkeep. Source: own choice, the same permit as a consolidation cycle.
 const CALLS: u32 = 20;
-/// Tokens of one step of upkeep. Source: AD-61, the permit of a cycle.
+/// Maximum number of tokens of one step of upkeep. Source: own choice, the same permit as a consolidation cycle.
 const TOKENS: TokenCount = TokenCount(60_000);
 
-/// How long a step of upkeep goes on with the next batch. Source: own default, a part of the lease.
+/// Time after which a step of upkeep starts no further batch. Source: own default, a part of the lease.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// What becomes of a batch that the endpoint refuses.
+/// Handling of a batch that the endpoint rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
-    /// It is asked for text by text.
+    /// Retry text by text.
     FindOut,
-    /// It is an error.
+    /// Return the error.
     Report,
 }
 
-/// Events that have no vector of a model yet, and what became of those that were tried.
+/// The events without a vector of a model, and the results of a backfill run.
 ///
-/// It lives as long as one run; what is stored is found again by the next one, so a run can be stopped anywhere.
+/// It lives as long as one run. The next run finds what is stored, so a run can be stopped at any time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backlog {
     /// The model.
     pub model: ModelId,
-    /// What makes its vectors.
+    /// The embedder that makes its vectors.
     pub by: EmbeddedBy,
     /// Vectors that were stored in this run.
     pub stored: u64,
-    /// Events whose text got no vector: without a word that the model knows, refused, erased in between, or damaged.
+    /// Events whose text got no vector: it has no word that the model knows, was rejected, erased in between, or damaged.
     pub without: u64,
     waiting: VecDeque<(Seq, EventId)>,
 }
 
 impl Backlog {
-    /// Returns how many events wait.
+    /// Returns the number of pending events.
     pub fn waiting(&self) -> u64 {
         self.waiting.len() as u64
     }
 }
 
-/// What a backlog will cost.
+/// The estimated cost of a backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Texts.
+    /// Number of texts.
     pub texts: u64,
     /// Their tokens, by the engine's counter.
     pub tokens: u64,
-    /// Requests to the endpoint; none for an embedder in process.
+    /// Requests to the endpoint; none for the in-process embedder.
     pub requests: u64,
 }
 
 impl Engine {
-    /// Lists the events that have a text and no vector of the model that this embedder makes.
+    /// Lists the events with a text but without a vector of this embedder's model.
     ///
     /// # Errors
     /// `Unsupported` without that embedder, a log or an index; `Unavailable` when the store does not answer.
@@ -84,7 +84,7 @@ impl Engine {
         Ok(Backlog { model, by, stored: 0, without: 0, waiting })
     }
 
-    /// Counts what a backlog will cost, without asking anybody outside. Reads every text.
+    /// Estimates the cost of a backlog, without a request. Reads every text.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -107,15 +107,15 @@ impl Engine {
         Ok(estimate)
     }
 
-    /// Makes and stores the vectors of the next events of a backlog: one request or, in process, 256 texts, and one small
-    /// transaction. Returns whether events still wait.
+    /// Embeds and stores the next events of a backlog: one request or, in process, 256 texts, and one small transaction. Returns
+    /// whether events are still pending.
     ///
-    /// Whoever asks for it pays for all of it. Vectors of other models stay as they are. Dropping the future loses at most
-    /// the texts that were on their way.
+    /// The caller's budget is not limited. Vectors of other models stay as they are. Dropping the future loses at most the texts
+    /// of the current request.
     ///
     /// # Errors
-    /// `Unavailable` when the embedder or the store cannot answer now; `Invalid` or `Unsupported` when the endpoint refuses
-    /// a whole batch text by text, or its vectors have another size than those that are stored. Then the events wait still.
+    /// `Unavailable` when the embedder or the store cannot answer now; `Invalid` or `Unsupported` when the endpoint rejects every
+    /// text of a batch, or its vectors have another size than the stored ones. The events then stay pending.
     pub async fn fill(&self, backlog: &mut Backlog) -> Result<bool> {
         let mut permit = BackgroundPermit::issue(u32::MAX, TokenCount(u32::MAX));
         self.fill_some(backlog, &mut permit, Refused::FindOut).await
@@ -132,7 +132,7 @@ impl Engine {
         let texts = self.texts(backlog.by, &some).await?;
         let mut piece = match backlog.by {
             EmbeddedBy::InProcess => self.piece().await,
-            // What waits for an endpoint keeps nobody from his turn.
+            // Work that waits for an endpoint is not a piece, so that other background work does not wait.
             EmbeddedBy::Background => None,
         };
         let vectors = self.vectors(backlog, permit, &texts, refused).await?;
@@ -164,7 +164,7 @@ impl Engine {
         }
     }
 
-    /// Returns what is embedded of these events; those without a text, erased or damaged ones are left out.
+    /// Returns the texts to embed; events without a text, and erased or damaged ones, are left out.
     async fn texts(&self, by: EmbeddedBy, events: &[(Seq, EventId)]) -> Result<Vec<(EventId, String)>> {
         let ids: Vec<EventId> = events.iter().map(|(_, id)| *id).collect();
         let mut texts = Vec::with_capacity(ids.len());
@@ -173,7 +173,7 @@ impl Engine {
             let text = embedded_text(&shortened(kept));
             let text = match by {
                 EmbeddedBy::InProcess => text,
-                // Rules of today may know a secret that those of its time did not; one that blocks stays at home.
+                // Today's secret rules may detect more than those at append time; a text that a rule blocks is not sent.
                 EmbeddedBy::Background => self.log()?.outgoing(&text).unwrap_or_default(),
             };
             if !text.trim().is_empty() {
@@ -223,7 +223,7 @@ impl Engine {
         }
     }
 
-    /// Finds out which texts of a batch the endpoint refuses. Where it takes none, not the texts are at fault.
+    /// Retries a batch text by text to find the rejected ones. If the endpoint takes none, the texts are not the cause.
     async fn one_by_one(
         &self,
         backlog: &Backlog,
@@ -260,9 +260,9 @@ impl Engine {
         )))
     }
 
-    /// One step of upkeep: a bounded number of vectors for the events that came since the last one. Returns how many were
-    /// stored; a step that got on is no failure, whatever stopped it. A batch that the endpoint refuses is left to
-    /// [`fill`](Self::fill), which finds out about which text it is.
+    /// One step of upkeep: embeds a bounded number of events that are newer than the last step. Returns the number of stored
+    /// vectors; a step with progress is no failure, whatever stopped it. A batch that the endpoint rejects is left to
+    /// [`fill`](Self::fill), which retries it text by text.
     pub(crate) async fn fill_a_little(&self, by: EmbeddedBy) -> Result<u64> {
         let Some(model) = self.model(by) else { return Ok(0) };
         if self.parts().recall.is_none() || !self.stores().index.is_filled() {
@@ -289,12 +289,12 @@ impl Engine {
     }
 }
 
-/// Whether an error of several events may be the fault of one of them.
+/// Whether an error of several events may be caused by one of them.
 fn is_about_one(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::Corrupt)
 }
 
-/// Whether an error may be the fault of a text.
+/// Whether an error may be caused by a text.
 fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Unsupported)
 }

@@ -1,4 +1,4 @@
-//! The embedder in process that the settings name.
+//! The in-process embedder that the settings name.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,16 +6,16 @@ use mnemal_core::{Embedder, Result, Slot};
 
 use crate::settings::EmbeddingSettings;
 
-/// The embedder of these settings once it was opened; all clones of a builder share it, because a transformer takes a fifth
-/// of a second to open and more memory than a thousand spaces.
+/// The opened embedder of these settings, shared by all clones of a builder, because a transformer takes a fifth of a second to
+/// open and more memory than a thousand spaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Local(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
 
 impl Local {
-    /// Returns the embedder, opening it the first time: the built-in table, unless the settings name a transformer.
+    /// Returns the embedder, opening it on first use: the built-in table, unless the settings name a transformer.
     ///
     /// # Errors
-    /// `Unsupported` when this build has no transformers; else as the file of the transformer is read.
+    /// `Unsupported` when this build has no transformers; otherwise the error of reading the transformer's file.
     pub(crate) fn embedder(&self, settings: &EmbeddingSettings) -> Result<Slot<dyn Embedder>> {
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() {
@@ -39,7 +39,7 @@ fn built_in() -> Option<Arc<dyn Embedder>> {
     None
 }
 
-/// Opens `NAME` in the folder of models, `NAME:FOLDER`, or `FOLDER` with a file that is known by its hash.
+/// Opens `NAME` in the models folder, `NAME:FOLDER`, or `FOLDER` with a file that is recognized by its hash.
 #[cfg(feature = "onnx")]
 fn transformer(model: &str, settings: &EmbeddingSettings) -> Result<Arc<dyn Embedder>> {
     use mnemal_providers::{Recipe, TransformerEmbedder};

@@ -1,4 +1,4 @@
-//! The account of a forget, signed by the installation, that anybody can check.
+//! The erasure receipt: a signed report of a forget that anyone can verify.
 
 use std::fmt::Write as _;
 
@@ -8,21 +8,21 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use super::Erasure;
 use crate::memory::Memory;
 
-/// The first line, with the version of what follows.
+/// The first line, with the format version.
 const TITLE: &str = "mnemal erasure receipt 1";
-/// What the last two lines begin with.
+/// Field prefix of the public key, the last line but one.
 const PUBLIC: &str = "public-key: ";
 const SIGNATURE: &str = "signature: ";
 
-/// The signed account of a forget: lines of names and values, then the public key and the signature (ed25519) over everything
-/// before it. It holds ids, counts and places, and no words.
+/// The signed report of a forget: lines of names and values, then the public key and the signature (ed25519) over everything
+/// before it. It holds ids, counts and places, and no text of a memory.
 ///
-/// It proves that this installation says so, and that nobody has changed a byte of it. It cannot prove that the installation
-/// told the truth; `verified` in it says whether the bytes were searched.
+/// It proves that this installation issued it, and that no byte of it was changed. It cannot prove that its content is true; the
+/// field `verified` tells whether the bytes were searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasureReceipt(String);
 
-/// What a receipt says of itself once its signature holds.
+/// The content of a receipt with a valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedReceipt {
     /// The public key of the installation that signed it, as 64 hexadecimal digits.
@@ -32,12 +32,12 @@ pub struct VerifiedReceipt {
 }
 
 impl ErasureReceipt {
-    /// Writes and signs the account.
+    /// Writes and signs the receipt.
     pub(super) fn of(erasure: &Erasure, memory: &Memory) -> Self {
         let engine = &memory.engine;
         let mut text = format!("{TITLE}\n");
         let mut field = |name: &str, value: &dyn std::fmt::Display| {
-            // Writing into a string cannot fail; a value is one line.
+            // Writing into a string cannot fail; a value must be one line.
             let _written = writeln!(text, "{name}: {}", value.to_string().replace(['\n', '\r'], " "));
         };
         field("space", &memory.scope.space);
@@ -79,21 +79,21 @@ impl ErasureReceipt {
         Self(text)
     }
 
-    /// Takes a receipt as it was written to a file.
+    /// Creates a receipt from the text of a file.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the lines.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Checks the signature, and returns what the receipt says. Whose public key it is, only somebody who knows the
-    /// installation's can tell: [`Engine::public_key`](crate::Engine::public_key).
+    /// Verifies the signature, and returns the content of the receipt. Compare the public key with the installation's,
+    /// [`Engine::public_key`](crate::Engine::public_key), to know who signed it.
     ///
     /// # Errors
-    /// `Invalid` for a text that is no such receipt; `Corrupt` when the signature does not hold for it.
+    /// `Invalid` for a text that is not a receipt; `Corrupt` for an invalid signature.
     pub fn verify(&self) -> Result<VerifiedReceipt> {
         let no_receipt = || Error::invalid("this is no receipt of a forget");
         let (before, last) =
@@ -121,7 +121,7 @@ impl ErasureReceipt {
 }
 
 impl crate::Engine {
-    /// Returns the public key of this installation, as 64 hexadecimal digits: what its receipts of forgets are checked with.
+    /// Returns the public key of this installation, as 64 hexadecimal digits; erasure receipts are verified with it.
     pub fn public_key(&self) -> String {
         public_key(&self.parts().key)
     }

@@ -1,4 +1,4 @@
-//! What a forget does beside the log and its layers: scratch, files, and the proof in the bytes.
+//! Scrubbing after a forget: working memory, inbox files, and the byte search that verifies the erasure.
 
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
@@ -15,14 +15,15 @@ use super::Erasure;
 use crate::engine::{Engine, MANY};
 use crate::memory::Memory;
 
-/// Room of a namespace while an entry is overwritten before it goes. Source: own choice, more than any limit of entries.
+/// Namespace limit while an entry is overwritten before its removal. Source: own choice, more than any limit of entries.
 const ROOM: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("there is room");
 
-/// Most words that are looked for beside the texts. Source: own choice, the vocabulary of some thousand turns.
+/// Maximum number of single words in the byte search, in addition to whole texts. Source: own choice, the vocabulary of some
+/// thousand turns.
 const MOST_WORDS: usize = 20_000;
 
 impl Memory {
-    /// Removes what a conversation kept in working memory; returns how many entries.
+    /// Removes the working memory of a session; returns the number of entries.
     pub(super) async fn forget_working_of(&self, session: &SessionId) -> Result<u64> {
         let Slot::Filled(working) = &self.engine.stores().working else { return Ok(0) };
         let own = KeyPrefix::of_session(session);
@@ -34,7 +35,7 @@ impl Memory {
 }
 
 impl Engine {
-    /// Removes the entries of working memory that repeat what is erased; returns how many.
+    /// Removes the working memory entries that repeat erased content; returns their number.
     pub(super) async fn forget_working(&self, erasing: &Erasing) -> Result<u64> {
         let Ok(working) = self.stores().working.part() else { return Ok(0) };
         let mut removed = 0;
@@ -42,7 +43,7 @@ impl Engine {
             if !erasing.is_in(&entry.value) && !erasing.is_in(key.as_str()) {
                 continue;
             }
-            // Those below it stay, so it is not removed by its path: it is emptied, and has expired for ever.
+            // Removing its path would remove the entries below it, so the entry is emptied and marked as expired.
             let gone = WorkingEntry {
                 value: String::new(),
                 expires_at: Timestamp::EPOCH,
@@ -59,7 +60,7 @@ impl Engine {
         Ok(removed)
     }
 
-    /// Removes the files that the inbox has put away of documents of which a part is erased; returns how many.
+    /// Removes the processed inbox files of documents with erased parts; returns their number.
     pub(super) async fn forget_files(&self, erased: &[Event]) -> Result<u64> {
         let Ok(inbox) = self.parts().inbox.part() else { return Ok(0) };
         let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
@@ -71,14 +72,14 @@ impl Engine {
         inbox.erase(&|hash| documents.contains(&document_id(key, hash))).await
     }
 
-    /// Empties the write-ahead log, searches the bytes for what was erased, writes the file anew where something is left, and
-    /// notes what was found.
+    /// Empties the write-ahead log, searches the bytes for the erased content, rewrites the file where remnants are found, and
+    /// records the result.
     ///
-    /// Looked for are bodies, captions and longer sentences, and their longer words: a database that moves rows leaves pieces
-    /// of them behind, and a name or a value is no sentence. A word that is still found once the file was written anew stands
-    /// in a row that is alive, as the name of a kind may; it is no remnant.
+    /// The search covers bodies, captions and longer sentences, and their longer words: a database that moves rows leaves
+    /// fragments of them, and a name or a value is no sentence. A word that is still found after the rewrite is part of a live
+    /// row, such as the name of a kind; it is no remnant.
     pub(super) async fn scrub(&self, erasing: &Erasing, done: &mut Erasure) -> Result<()> {
-        // Without upkeep nobody looked, so nothing is claimed.
+        // Without upkeep nothing was searched, so nothing is claimed.
         let Ok(upkeep) = self.stores().upkeep.part() else { return Ok(()) };
         let mut scrub = upkeep.scrub(&[]).await?;
         let n_texts = erasing.texts().len();
@@ -95,7 +96,8 @@ impl Engine {
         }
         stale.retain(|text| *text < n_texts);
         let damaged = index_of(upkeep).await?;
-        // Who is forgotten as a whole is named by nothing that stays, so a name that is said elsewhere is told, and proves nothing.
+        // An entity that is forgotten entirely must not be named anywhere; a name found in live events is reported, and the
+        // erasure is not verified.
         let is_name = |text: &usize| sought.get(*text).is_some_and(|text| erasing.is_name(text));
         let is_named = alive.range(..n_texts).any(is_name);
         (done.truncated, done.verified) =
@@ -114,8 +116,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns which of the texts that were found stand in living events, case aside; those from `n_texts` on are words. They are
-    /// no remnants: whoever wants them gone selects those events.
+    /// Returns which of the found texts occur in live events, ignoring case; those from `n_texts` on are words. They are no
+    /// remnants: to erase them, select those events.
     async fn said_elsewhere(
         &self,
         sought: &[String],
@@ -124,7 +126,7 @@ impl Engine {
     ) -> Result<BTreeSet<usize>> {
         let found: BTreeSet<usize> = remnants.iter().map(|remnant| remnant.text).collect();
         let mut alive = BTreeSet::new();
-        // Most words are said as they are, which a look at each word tells; few are a part of another one.
+        // Most words occur as whole words, which one lookup per word finds; few are a part of another word.
         let mut open: HashMap<&str, usize> = HashMap::new();
         for text in found.range(n_texts..) {
             open.extend(sought.get(*text).map(|word| (word.as_str(), *text)));
@@ -155,7 +157,7 @@ impl Engine {
         Ok(alive)
     }
 
-    /// Hands over what living events say until it is enough.
+    /// Passes the texts of live events to a callback until it returns false.
     async fn each_said(&self, mut goes_on: impl FnMut(&str) -> bool + Send) -> Result<()> {
         let mut after = Cursor::START;
         if !goes_on("") {
@@ -174,13 +176,13 @@ impl Engine {
     }
 }
 
-/// Returns the texts of which bytes are left in the space though nobody says them any more.
+/// Returns the texts that are left in the bytes although no live event contains them.
 fn stale(remnants: &[Remnant], alive: &BTreeSet<usize>) -> BTreeSet<usize> {
     let is_stale = |remnant: &&Remnant| !remnant.is_copy && !alive.contains(&remnant.text);
     remnants.iter().filter(is_stale).map(|remnant| remnant.text).collect()
 }
 
-/// Returns where the decoded index is not that of the living events: packed words do not show in a search of bytes.
+/// Returns where the decoded index differs from that of the live events: packed words do not show in a byte search.
 async fn index_of(upkeep: &dyn Upkeep) -> Result<Vec<String>> {
     let damaged = upkeep.damaged_index().await?;
     Ok(damaged

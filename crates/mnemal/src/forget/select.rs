@@ -1,4 +1,4 @@
-//! What somebody means by a description: the events, and what is like them.
+//! Selection of events to forget: by description, text, fact or person, and the near-duplicates of a selection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -13,37 +13,37 @@ use mnemal_text::{Analyzer, Language, Term, is_stop_word, jaccard, shingles};
 
 use crate::memory::Memory;
 
-/// Records that a preview lists. Source: NX-03.11, 20.
+/// Number of near-duplicates that a preview lists. Source: own choice, as many as a person reads before an erasure.
 const LISTED: usize = 20;
-/// From which likeness on they are listed. Source: NX-03.11, 0.80.
+/// Minimum similarity of a listed record. Source: own choice; below it texts share a topic and not a statement.
 const ALIKE: f32 = 0.80;
-/// Events of a closure that are compared with the others. Source: own choice; each is one search, some milliseconds.
+/// Events of a closure that are compared with the others. Source: own choice; each is one search of some milliseconds.
 const COMPARED: usize = 50;
-/// Hits that are looked at for each of them. Source: own choice.
+/// Hits per search. Source: own choice.
 const LOOKED_AT: usize = 20;
-/// Longest part of a text that is searched for, in characters. Source: own choice, more words than a query may have.
+/// Longest prefix of a text that is used as the query, in characters. Source: own choice, more words than a query may have.
 const ASKED: usize = 2_048;
-/// Neighbouring words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
+/// Words of one shingle. Source: mnemal-text, `similarity` compares pairs of words.
 const SHINGLE: usize = 2;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// A record that says nearly what is to be forgotten, and is not selected.
+/// A near-duplicate of a record to forget that is not selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Similar {
     /// The event.
     pub event: EventId,
-    /// How like it is, 0.8 to 1: the cosine of their vectors, or the Jaccard index of their pairs of words, what is greater.
+    /// Similarity, 0.8 to 1: the cosine of their vectors, or the Jaccard index of their word pairs, whichever is greater.
     pub likeness: f32,
 }
 
-/// What is known of the events that somebody means; all of it must be so.
+/// A description of events; all given criteria must match.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// Conversation, speaker, user, role, time.
+    /// Session, speaker, user, role, time.
     pub filter: EventFilter,
-    /// Who put the words in.
+    /// The origin of the events.
     pub origin: Option<Origin>,
-    /// The file that they stand in, by the name that it had in the inbox or on the command line.
+    /// The file that they were ingested from, by its name in the inbox or on the command line.
     pub file: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl From<EventFilter> for Description {
 }
 
 impl Description {
-    /// Whether an event is of the origin and the file; the filter is not looked at.
+    /// Whether an event has this origin and file; the filter is not checked here.
     fn accepts(&self, event: &Event) -> bool {
         let Some(kept) = event.kept() else { return false };
         self.origin.is_none_or(|origin| kept.origin == origin)
@@ -63,12 +63,11 @@ impl Description {
 }
 
 impl Memory {
-    /// Returns the living events that are described, those that a rule holds back included and decisions to forget left out,
-    /// in the order of the log: what to hand to [`forget`](Self::forget) as
-    /// [`Selector::Events`](mnemal_core::Selector::Events).
+    /// Returns the matching events in log order, with quarantined ones and without forget decisions and erased events: pass them
+    /// to [`forget`](Self::forget) as [`Selector::Events`](mnemal_core::Selector::Events).
     ///
     /// # Errors
-    /// `NotFound` when there is none, `Invalid` for a description that leaves nothing out, `Unavailable` when the store does
+    /// `NotFound` when nothing matches, `Invalid` for a description that matches everything, `Unavailable` when the store does
     /// not answer.
     pub async fn selected(&self, by: &Description) -> Result<Vec<EventId>> {
         let filter =
@@ -95,7 +94,7 @@ impl Memory {
         Ok(ids)
     }
 
-    /// Adds to the events of a file those of files with the same bytes: one text has one place, and several names.
+    /// Adds the events of files with the same bytes: content is stored once, under several file names.
     async fn add_copies(&self, ids: &mut Vec<EventId>) -> Result<()> {
         let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
         let documents: BTreeSet<String> = self.engine.known(ids).await?.iter().filter_map(of).collect();
@@ -121,12 +120,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns the events in which the words of a text stand, best first, at most `most`: a proposal, which somebody reads before
-    /// it is handed to [`forget`](Self::forget). Where no event holds all of them, it is those that hold the most, with enough
-    /// evidence; what stands beside them in a conversation is never among them.
+    /// Returns the events that contain the words of a text, best first, at most `most`: a proposal for a person to review before
+    /// it is passed to [`forget`](Self::forget). If no event contains all words, it returns those that contain the most, with
+    /// enough evidence; neighbors in a session are not included.
     ///
     /// # Errors
-    /// `NotFound` when nothing is, `Invalid` for a blank text; as [`recall`](Self::recall).
+    /// `NotFound` when nothing matches, `Invalid` for a blank text; as [`recall`](Self::recall).
     pub async fn selected_by_text(&self, text: &str, most: usize) -> Result<Vec<EventId>> {
         if text.trim().is_empty() {
             return Err(Error::invalid("a text to look for must not be blank"));
@@ -154,10 +153,10 @@ impl Memory {
         Ok(ids)
     }
 
-    /// Returns the events on which a fact rests.
+    /// Returns the source events of a fact.
     ///
     /// # Errors
-    /// `NotFound` when there is no such fact, or nothing is left of its words; `Unavailable` when the graph does not answer.
+    /// `NotFound` when there is no such fact, or its sources are erased; `Unavailable` when the graph does not answer.
     pub async fn selected_by_fact(&self, fact: FactId) -> Result<Vec<EventId>> {
         let facts = self.graph().await?.value.history(&FactFilter::all()).await?;
         let found = facts.iter().filter(|known| known.id == fact);
@@ -169,11 +168,11 @@ impl Memory {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns the events of a person, by name: what was said by a speaker or is the record of a user of this name, case aside,
-    /// and what names the person as [`naming`](Self::naming) finds it.
+    /// Returns the events of a person, by name: events whose speaker or user has this name, ignoring case, and events that
+    /// mention the person, as [`naming`](Self::naming) finds them.
     ///
     /// # Errors
-    /// `NotFound` when nobody is called so; `Conflict` when the graph knows several, whose ids it lists; as
+    /// `NotFound` for an unknown name; `Conflict` when the graph knows several people of this name, with their ids; as
     /// [`naming`](Self::naming).
     pub async fn selected_by_person(&self, name: &str) -> Result<Vec<EventId>> {
         let wanted = name.trim().to_lowercase();
@@ -205,8 +204,8 @@ impl Memory {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns what says nearly the same as some of these events and is none of them. What cannot be searched is not listed:
-    /// the list is a help, and no promise.
+    /// Returns near-duplicates of some of these events. Events that cannot be searched are not listed: the list is an aid without
+    /// a guarantee.
     pub(super) async fn similar_to(&self, ids: &[EventId]) -> Vec<Similar> {
         let closure: BTreeSet<EventId> = ids.iter().copied().collect();
         let Ok(events) = self.log_to_read() else { return Vec::new() };
@@ -242,13 +241,13 @@ impl Memory {
     }
 }
 
-/// Returns the forms of a text's words as recall compares them.
+/// Returns the stems of a text's words, as recall compares them.
 fn terms(text: &str, language: Language) -> Vec<String> {
     Analyzer::new(language).terms(text).into_iter().map(|term| term.text).collect()
 }
 
-/// Returns the forms of the words that say something, in the language of the space and in that of the text; all of them where
-/// none does.
+/// Returns the stems of a text's content words, in the language of the space and in that of the text; of all words if none is a
+/// content word.
 fn stems(text: &str, language: Language) -> BTreeSet<String> {
     let said = Language::guess(text);
     let terms = Analyzer::new(language).terms(text);
@@ -260,7 +259,7 @@ fn stems(text: &str, language: Language) -> BTreeSet<String> {
     if content.is_empty() { terms.into_iter().map(|term| term.text).collect() } else { content }
 }
 
-/// Whether an event can be forgotten: it is there, and is no record of an earlier forget.
+/// Whether an event can be forgotten: it has a body, and does not record an earlier forget.
 fn is_erasable(event: &Event) -> bool {
     event.kept().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
 }

@@ -1,4 +1,4 @@
-//! Turns that their person took back before he went on: they leave nothing behind, and may be said again.
+//! Withdrawal of turns that a user rewound in the host: they are erased, and may be stored again.
 
 use mnemal_core::{Decision, Error, EventId, EventKind, Forget, Level, Origin, Result, Selector};
 
@@ -8,10 +8,10 @@ use crate::memory::Memory;
 use crate::message::{Defaults, Message};
 
 impl Memory {
-    /// Takes events back that are known here and stand no higher than `highest`, with all that was made of them; returns how many.
+    /// Erases known events up to level `highest`, with everything derived from them; returns their number.
     ///
-    /// They are erased like what is forgotten, but their words are not kept away: the same may be said again by anybody.
-    /// Safe to repeat after a crash at any point.
+    /// No tombstones are kept, so the same text may be stored again. Idempotent, so it can be repeated after a crash at any
+    /// point.
     pub(crate) async fn withdraw(&self, ids: &[EventId], highest: Level) -> Result<u64> {
         let Some((events, decision)) = self.engine.withdraw(ids, highest, &self.defaults()).await? else {
             return Ok(0);
@@ -23,7 +23,7 @@ impl Memory {
 }
 
 impl Engine {
-    /// Does the same without an entry in the chain of acts; returns how many events went, and the decision.
+    /// As above, without an entry in the audit log; returns the number of events and the decision.
     pub(crate) async fn withdraw(
         &self,
         ids: &[EventId],

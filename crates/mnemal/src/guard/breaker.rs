@@ -1,16 +1,17 @@
-//! Stops asking a part that keeps failing.
+//! Circuit breaker: pauses a part that keeps failing.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures in a row that open the breaker. Source: RELIABILITY 11.
+/// Consecutive failures that open the breaker. Source: own choice; fewer can be chance.
 const FAILURES: u32 = 5;
-/// First pause. Source: RELIABILITY 11.
+/// First pause. Source: own choice, long enough for a restart of the part.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
-/// Longest pause; each further failure doubles up to it. Source: RELIABILITY 11.
+/// Longest pause; each further failure doubles the pause up to it. Source: own choice, so that a recovered part is found within
+/// ten minutes.
 const LONGEST_PAUSE: Duration = Duration::from_mins(10);
 
-/// Counts failures in a row and pauses the part; after a pause one call tries again.
+/// Counts consecutive failures and pauses the part; after a pause one call tries again.
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<State>);
 
@@ -22,18 +23,18 @@ struct State {
 }
 
 impl Breaker {
-    /// Whether a call may go through now, on the monotonic clock.
+    /// Whether a call is admitted at this time of the monotonic clock.
     pub(super) fn admits(&self, now: Duration) -> bool {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.closed_until.is_none_or(|until| now >= until)
     }
 
-    /// Notes a success.
+    /// Records a success.
     pub(super) fn succeeded(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
     }
 
-    /// Notes a failure.
+    /// Records a failure.
     pub(super) fn failed(&self, now: Duration) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.failures += 1;

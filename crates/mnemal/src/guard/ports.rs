@@ -1,4 +1,4 @@
-//! The ports behind guards, one forwarding each; none may forget a method.
+//! Guarded implementations of the ports: every method is forwarded.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Reranker for Guarded<dyn Reranker> {
     }
 }
 
-/// Outside the process there is no deadline for all: the caller knows for how long it can wait.
+/// A call outside the process has no common deadline: the caller sets it.
 impl Guarded<dyn BackgroundEmbedder> {
     pub(crate) fn model(&self) -> &ModelId {
         self.part.model()
@@ -77,7 +77,7 @@ impl Guarded<dyn BackgroundEmbedder> {
     }
 }
 
-/// Most time for one question to a model, repetitions and pauses included. Source: as for the texts of one request.
+/// Time limit of one model request, with retries and pauses. Source: as for the texts of one request.
 const PATIENCE: Duration = Duration::from_mins(6);
 
 #[deny(clippy::missing_trait_methods)]
@@ -110,7 +110,7 @@ impl IndexStore for Guarded<dyn IndexStore> {
     }
 }
 
-/// Reads are guarded; writes are not: an append must not be given up half-way.
+/// Reads are guarded; writes are not: an append must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl EventStore for Guarded<dyn EventStore> {
@@ -159,7 +159,7 @@ impl EventStore for Guarded<dyn EventStore> {
     }
 }
 
-/// Reads are guarded; folding is not: its transaction must run to the end.
+/// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
@@ -196,7 +196,7 @@ impl LearningStore for Guarded<dyn LearningStore> {
     }
 }
 
-/// Reads are guarded; folding is not: its transaction must run to the end.
+/// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl Projection<GraphDelta> for Guarded<dyn GraphStore> {
@@ -249,7 +249,7 @@ impl GraphStore for Guarded<dyn GraphStore> {
     }
 }
 
-/// Reads are guarded; folding is not: its transaction must run to the end.
+/// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl Projection<SummaryDelta> for Guarded<dyn SummaryStore> {
@@ -338,7 +338,7 @@ impl ContextSource for Guarded<dyn ContextSource> {
     }
 }
 
-/// Reads are guarded; writes are not: a transaction must run to its end.
+/// Reads are guarded; writes are not: a transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl WorkingStore for Guarded<dyn WorkingStore> {

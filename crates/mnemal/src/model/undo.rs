@@ -1,4 +1,4 @@
-//! Taking back at once what a language model did.
+//! Undo of all operations of the language model.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -11,19 +11,18 @@ use mnemal_dream::{Digests, Insights};
 
 use crate::engine::Engine;
 
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 impl Engine {
-    /// Takes back everything that a language model did and that still stands, the newest first: notes, filing, what was put away,
-    /// claims, texts of summaries, entries of conversations; and what later operations built on it. Returns these operations, in
-    /// the order in which they were taken back.
+    /// Undoes all valid operations of a language model, newest first: notes, filing, archiving, claims, summary texts, timeline
+    /// entries; and the later operations that build on them. Returns the undone operations, in the order of their undo.
     ///
-    /// What was said is as it was. Rules look again at texts and notes of which they left the words to the model; what it did not
-    /// do again is not asked again.
+    /// The logged turns do not change. The rules read again the texts and notes that they had left to the model; the model is not
+    /// asked again about undone work.
     ///
     /// # Errors
-    /// `Unavailable` when the store does not answer; what was taken back before stays so.
+    /// `Unavailable` when the store does not answer; operations that were already undone stay undone.
     pub async fn undo_model(&self) -> Result<Degraded<Vec<EventId>>> {
         let memory = self.memory(Scope::whole(SpaceId::new("model")?));
         let mut gaps = Gaps::default();
@@ -41,7 +40,7 @@ impl Engine {
         Ok(gaps.attach(done))
     }
 
-    /// Returns the operations of a model that hold, and those that build on one of them, in the order of the log.
+    /// Returns the valid operations of a model, and those that build on one of them, in log order.
     async fn done_by_model(&self) -> Result<Vec<EventId>> {
         let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
         let (mut done, mut touched, mut undone) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
@@ -69,7 +68,7 @@ impl Engine {
     }
 }
 
-/// Whether an operation came of a question to a model, or names a note that such a one changed or made.
+/// Whether an operation was produced by a model, or refers to a note that such an operation changed or made.
 fn is_of_model(operation: &Operation, touched: &BTreeSet<EventId>) -> bool {
     operation.prompt.is_some() || operation.deed.names().iter().any(|name| touched.contains(name))
 }

@@ -1,4 +1,4 @@
-//! What makes vectors.
+//! Settings of embedders.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who the agent and the user are, as the host says.
+//! Settings of identity: agent and user, as stated by the host.
 
 use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How long things are kept.
+//! Settings of retention.
 
 use std::time::Duration;
 

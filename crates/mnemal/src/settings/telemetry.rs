@@ -1,4 +1,4 @@
-//! What a host learns of operations.
+//! Settings of telemetry.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What happens in a space, as it happens: server-sent events, read off the log.
+//! Event stream of a space: server-sent events, read from the log as they are appended.
 //!
 //! The id of an event is its place in the log, so that a client that comes back with `Last-Event-ID` misses nothing, and what
 //! another process wrote is told too.

@@ -1,4 +1,4 @@
-//! What programs made for mem0 send and read.
+//! Request and response bodies of the Mem0 routes.
 
 use serde_json::Value;
 
