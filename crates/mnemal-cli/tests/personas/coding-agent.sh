@@ -2,7 +2,7 @@
 set -eu
 export HOME="$(mktemp -d)"; unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME MNEMAL_DATA_DIR
 repo="$HOME/shop" && mkdir "$repo" && git -C "$repo" init -q && cd "$repo"
-mnemal init | grep -q "spaces/"                                             # prints where the data lives
+mnemal init | grep "spaces/" > /dev/null                                        # prints where the data lives
 mnemal setup claude-code --yes > /dev/null
 jq -e '.hooks.UserPromptSubmit[0].hooks[0].command | test("mnemal hook claude-code")' "$HOME/.claude/settings.json"
 hook() { mnemal hook claude-code "$1"; }
