@@ -8,7 +8,7 @@ use crate::config;
 
 const CHECK: &str = "model";
 
-/// Looks at the settings of the model, and how its last question ended. Nothing is sent.
+/// Checks the settings of the model, and the outcome of its last request. No request is sent.
 pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
     let Ok(settings) = config::read(global) else {
         return finding(CHECK, FAIL, "the settings cannot be read");
