@@ -1,4 +1,4 @@
-//! What a fact was weighed against, and what ended it.
+//! Fact explanations: the competing facts, and what ended a fact.
 
 use mnemal::Weighing;
 use schemars::JsonSchema;
