@@ -1,4 +1,4 @@
-//! What a host does all day, on the reference store and without an embedder: tell, ask, note, and be told again.
+//! A host's everyday calls on the reference store without an embedder: log, recall, remember, context.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

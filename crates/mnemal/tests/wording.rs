@@ -1,4 +1,4 @@
-//! What a cycle says of what it cannot know of the words of a space.
+//! Warnings of a cycle about word lists of a space that it cannot use.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

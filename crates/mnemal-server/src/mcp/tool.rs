@@ -80,7 +80,8 @@ pub(super) enum Manner {
     Knowledge,
 }
 
-/// Tool names of other memory servers, and the tools behind them; their arguments are aliases. Source: PicoBot and RockBot.
+/// Tool names of other memory servers, and the tools behind them; their arguments are aliases. Source: PicoBot, RockBot and
+/// nanobot v2.
 const COMPAT: &[(&str, Tool, Manner)] = &[
     ("memory_store", Tool::Store, Manner::Knowledge),
     ("memory_recall", Tool::Recall, Manner::Knowledge),

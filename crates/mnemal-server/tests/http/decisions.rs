@@ -1,4 +1,4 @@
-//! What a person decides about facts and entities over HTTP, and how it is taken back.
+//! Decisions about facts and entities over HTTP, and their undo.
 
 use mnemal_server::auth::{Class, Right};
 use serde_json::{Value, json};
