@@ -26,7 +26,7 @@ use crate::status::Stats;
 /// The space that is read together with every other one, unless the setting `read_global` is off: for facts that apply
 /// everywhere.
 pub const GLOBAL: &str = "global";
-/// Folder of the databases in a data directory. Source: own choice, so that no file of a space lies next to the configuration.
+/// Folder of the databases in a data directory. Source: own choice, apart from keys and other files of the installation.
 const FOLDER: &str = "spaces";
 
 /// Whether a space is read together with every other one.

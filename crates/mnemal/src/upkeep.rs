@@ -11,7 +11,7 @@ use mnemal_core::{
 use crate::embedding::EmbeddedBy;
 use crate::engine::{Engine, FOLD_WAIT, missing};
 
-/// Name of the lease of background work.
+/// Name of the lease of background work. Source: own choice.
 pub(crate) const BACKGROUND: &str = "background";
 /// Lifetime of the lease without renewal. Source: own default, ADR 17.
 pub(crate) const TTL: Duration = Duration::from_secs(30);

@@ -116,7 +116,7 @@ async fn a_backup_that_is_foreign_damaged_or_another_one_changes_nothing() {
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("restoring")), "{left:?}");
 }
 
-// D10
+// The content of the backup, the restored copy and the export is compared.
 #[tokio::test]
 async fn backup_restore_export_and_import_agree_while_others_write() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();

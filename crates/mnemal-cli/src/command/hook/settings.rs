@@ -39,7 +39,7 @@ pub(super) enum CapturedRole {
     Tool,
 }
 
-/// Maximum length of an injected text, in tokens. Source: own default, little beside a typical context window.
+/// Maximum length of an injected text, in tokens. Source: own default, little of a typical context window.
 const RECALL_TOKENS: u32 = 600;
 /// Maximum number of recalled lines. Source: own default; more distract a model.
 const RECALL_ITEMS: usize = 6;
