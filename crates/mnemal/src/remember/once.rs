@@ -226,7 +226,7 @@ fn stored(note: &Learning) -> Stored {
 mod tests {
     use super::*;
 
-    /// Source: own choice, the deduplication window of the command line and the servers.
+    /// Source: own choice, the deduplication window of the servers.
     const WINDOW: Duration = Duration::from_mins(10);
 
     async fn tell(memory: &Memory, key: Option<&str>, text: &str) -> Stored {
