@@ -1,11 +1,11 @@
-//! Names of settings under which users of other memories know them.
+//! Aliases of settings: the key names of other memory systems.
 
 use toml::{Table, Value};
 
-/// A section and a key of it.
+/// A section and a key in it.
 type Name = (&'static str, &'static str);
 
-/// Keys of other memories, each with the section and key that it means. Source: the plans of `PicoBot`; SURFACES 14.2.
+/// Keys of other memory systems, each with the section and key that it maps to. Source: the configuration plan of `PicoBot`.
 const ALIASES: &[(Name, Name)] = &[
     (("memory", "consolidation_provider"), ("llm", "provider")),
     (("memory", "consolidation_model"), ("llm", "model")),
@@ -16,7 +16,7 @@ const ALIASES: &[(Name, Name)] = &[
     (("memory", "max_failures_before_degrade"), ("compress", "max_failures")),
 ];
 
-/// Puts what is said under a name of another memory where it belongs; what is said under its own name holds.
+/// Moves values under an alias to the key that it maps to; a value under the key's own name takes precedence.
 pub(crate) fn resolve(table: &mut Table) {
     for ((section, key), (own_section, own_key)) in ALIASES {
         let Some(value) =

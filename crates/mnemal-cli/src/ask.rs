@@ -1,4 +1,4 @@
-//! Asking before something is gone for good.
+//! Confirmation prompts before irreversible commands.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -8,12 +8,12 @@ use mnemal::Error;
 use crate::args::Global;
 use crate::output::Output;
 
-/// How far a command goes.
+/// Whether a command is a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Going {
-    /// It only says what would be.
+    /// Preview only.
     DryRun,
-    /// It does it.
+    /// Execute.
     Really,
 }
 
@@ -24,10 +24,10 @@ impl From<bool> for Going {
     }
 }
 
-/// Says what would go and asks for consent, unless it was given on the command line.
+/// Shows what will be erased and asks for confirmation, unless it was given on the command line.
 ///
 /// # Errors
-/// `Invalid` where nobody can answer.
+/// `Invalid` when stdin is not a terminal, so that no confirmation is possible.
 pub(crate) fn agreed(plan: &str, verb: &str, global: &Global, output: &Output) -> Result<bool> {
     if global.yes {
         return Ok(true);

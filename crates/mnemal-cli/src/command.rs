@@ -1,4 +1,4 @@
-//! One file a command; each reads its arguments, calls the facade once, and prints.
+//! The commands, one file each: parse arguments, call the facade once, print.
 
 mod ask;
 mod audit;
@@ -67,10 +67,10 @@ use crate::place::Place;
 use crate::project::Project;
 use crate::{config, failure};
 
-/// Returns the command that another process means, as it runs with the spaces of this one.
+/// Parses the command of a request from another process, to run with the spaces of this one.
 ///
 /// # Errors
-/// What is said of a command line that is none.
+/// The error text for an invalid command line.
 fn meant(errand: Errand, spaces: Spaces) -> Result<(Global, Command), String> {
     let line = std::iter::once("mnemal").chain(errand.arguments.iter().map(String::as_str));
     let Args { mut global, command } = Args::try_parse_from(line).map_err(|help| help.to_string())?;
@@ -81,7 +81,7 @@ fn meant(errand: Errand, spaces: Spaces) -> Result<(Global, Command), String> {
     Ok((global, command))
 }
 
-/// Does the errand of another program with the spaces of this one: runs what it means, and keeps what that says.
+/// Runs a command for another process with the spaces of this one, and captures its output.
 pub(crate) async fn errand(meant: Result<(Global, Command), String>) -> Told {
     let (mut global, command) = match meant {
         Ok(meant) => meant,
@@ -221,7 +221,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Health(call) => health::run(&global, &call, output).await,
         Command::Models(call) => models::run(&call, output),
         Command::Setup(call) => setup::run(&global, &call, output),
-        // Answered in `main`, which waits for no hook longer than its deadline.
+        // Handled in `main`, which enforces the deadline of hooks.
         Command::Hook(_) => Ok(0),
     }
 }
@@ -231,8 +231,8 @@ async fn memories(global: &Global, of: memory::Of, call: MemoryCall, output: &Ou
     settled(global, &memory, memory::run(&memory, of, call, output).await).await
 }
 
-/// Opens the space that a command reads, together with those that are read beside it: the others that are named, `global`,
-/// and every always-on space. With `--db` it is that file alone.
+/// Opens the space that a command reads, with its secondary spaces: the other named ones, `global`, and every always-on space.
+/// With `--db`, opens only that file.
 pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
     let place = Place::find_several(global)?;
     let (memory, spaces) = opened(&place, config::read_patient(global)?, global, output).await?;
@@ -242,20 +242,20 @@ pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
     }
 }
 
-/// The same with the whole index of the space: a process that asks once has no later answer that would know more.
+/// As [`open`], with the whole index loaded: a one-shot process has no later answer that would be more complete.
 async fn open_whole(global: &Global, output: &Output) -> Result<Memory> {
     let memory = open(global, output).await?;
-    // What cannot be loaded is a gap of the answer.
+    // A failure to load is a gap of the answer.
     let _gap = memory.engine().load().await;
     Ok(memory)
 }
 
-/// Opens the one space that a command means, and nothing beside it.
+/// Opens the primary space of a command, without secondary spaces.
 pub(crate) async fn open_one(global: &Global, output: &Output) -> Result<Memory> {
     open_with(config::read_patient(global)?, global, output).await
 }
 
-/// Opens the one space that a command means with settings that the command has changed.
+/// Opens the primary space of a command with settings that the command has changed.
 async fn open_with(settings: Settings, global: &Global, output: &Output) -> Result<Memory> {
     Ok(opened(&Place::find(global)?, settings, global, output).await?.0)
 }
@@ -317,7 +317,7 @@ async fn opened_whole(
     Ok((memory, Some(spaces)))
 }
 
-/// Returns where the text of a file stands: the file, the headings, the page; nothing for anything else.
+/// Returns the location of a file's text: the file, the headings, the page; `None` for other events.
 pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
     let said = |name: &str| event.metadata.get(name).map(String::as_str);
     let file = said(FILE).filter(|_| event.kind == EventKind::Document)?;
@@ -326,18 +326,18 @@ pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
-/// Moves what was written out of the write-ahead log, so that the database is one file again.
+/// Moves written data out of the write-ahead log, so that the database is a single file again.
 ///
-/// A reader in another process can keep it from that; then it is done by whoever closes last, and nothing is lost.
+/// A reader in another process can prevent it; then the last process to close the file does it, and nothing is lost.
 pub(crate) async fn settled(global: &Global, memory: &Memory, done: Result<u8>) -> Result<u8> {
-    // What a server holds it closes itself.
+    // A server closes its own spaces.
     if global.carried.is_none() {
         let _later = memory.engine().close().await;
     }
     done
 }
 
-/// Logs what a person decided about the graph, or only says it: the verb, the names concerned, and a line for people.
+/// Logs a graph decision of the user, or previews it: the verb, the names concerned, and a line for people.
 async fn decided(
     memory: &Memory,
     decision: Decision,
@@ -371,10 +371,10 @@ struct DecidedForm<'f> {
     event_id: Option<String>,
 }
 
-/// How long a command waits for the vector of its question. Source: own default, what a person at a terminal puts up with.
+/// Time limit for the endpoint's vector of a question. Source: own default, which a person at a terminal tolerates.
 const ENDPOINT_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Tells people of gaps, and returns the exit code that they earn.
+/// Prints gaps for people, and returns the exit code for them.
 pub(crate) fn gaps(gaps: &[Gap], global: &Global, output: &Output) -> u8 {
     let mut told = false;
     for gap in gaps.iter().filter(|gap| gap.cause != GapCause::NotConfigured) {
@@ -384,7 +384,7 @@ pub(crate) fn gaps(gaps: &[Gap], global: &Global, output: &Output) -> u8 {
     if told && global.strict { failure::GAPS } else { 0 }
 }
 
-/// Returns the text itself, or what stdin holds for `-`.
+/// Returns the text itself, or the content of stdin for `-`.
 pub(crate) fn text_or_stdin(text: String, global: &Global) -> Result<String> {
     if text != "-" {
         return Ok(text);
@@ -397,10 +397,10 @@ pub(crate) fn text_or_stdin(text: String, global: &Global) -> Result<String> {
     })
 }
 
-/// Returns stdin: of an errand what came with it, and never that of the server.
+/// Returns stdin: for a forwarded command the input sent with it, never the server's own stdin.
 ///
 /// # Errors
-/// `Invalid` for an errand with which nothing came.
+/// `Invalid` for a forwarded command without input.
 pub(crate) fn stdin(global: &Global) -> Result<Box<dyn BufRead + Send>> {
     match (&global.stdin, &global.carried) {
         (Some(text), _) => Ok(Box::new(Cursor::new(text.clone()))),
@@ -409,7 +409,7 @@ pub(crate) fn stdin(global: &Global) -> Result<Box<dyn BufRead + Send>> {
     }
 }
 
-/// Reads the options that narrow a request.
+/// Converts the filter options of a request.
 pub(crate) fn filter(of: &Filter) -> Result<EventFilter> {
     let roles = of.roles.iter().map(|name| role(name)).collect::<Result<Vec<_>>>()?;
     Ok(EventFilter {
@@ -430,7 +430,7 @@ fn role(name: &str) -> Result<Role> {
     })
 }
 
-/// Reads an optional name as a filter.
+/// Converts an optional name to a filter.
 pub(crate) fn within<T>(name: Option<&str>, read: impl Fn(&str) -> mnemal::Result<T>) -> Result<Within<T>> {
     Ok(name.map(read).transpose()?.map_or(Within::All, Within::Only))
 }

@@ -1,4 +1,4 @@
-//! Settings: the defaults, then the user's file, then what the project may say, then variables of the environment.
+//! Configuration: defaults, then the user's file, then the allowed project settings, then environment variables.
 
 use anyhow::{Context as _, Result};
 use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
@@ -13,43 +13,42 @@ use crate::nested;
 use crate::place;
 use crate::project::Project;
 
-/// The section that the command `hook` has for itself.
+/// The section of the command `hook`.
 const HOOKS: &str = "hooks";
-/// Those that the command `serve` has for itself.
+/// The section of the command `serve`.
 const SERVER: &str = "server";
 const AUTH: &str = "auth";
 const COMPAT: &str = "compat";
-/// The switch.
+/// The section with the switch of memory.
 const MEMORY: &str = "memory";
 
 /// The section of deadlines, and its keys.
 const RECALL: &str = "recall";
 const DEADLINES: [&str; 2] = ["part_deadline_ms", "catch_up_ms"];
-/// What a person waits for. Source: own choice, as long as one waits before asking again.
+/// Deadline of commands that a person waits for, in milliseconds. Source: own choice, as long as one waits before asking again.
 const PATIENCE_MS: i64 = 10_000;
 
 /// The file of a trained reader that was added, in the folder of models.
 pub(crate) const READER: &str = "reader.mnrd";
-
-/// Whether spans hold texts. Source: the conventions of OpenTelemetry for generative AI.
+/// Whether spans contain texts. Source: the OpenTelemetry conventions for generative AI.
 const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// The section `[memory]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct MemorySettings {
-    /// Whether anything is remembered.
+    /// Whether memory is enabled.
     enabled: bool,
 }
 
 impl Default for MemorySettings {
-    /// Source: own default; `PicoBot` asks people to switch memory on, and whoever installs this program has done so.
+    /// Source: own default; `PicoBot` makes memory opt-in, but installing this program is the opt-in.
     fn default() -> Self {
         Self { enabled: true }
     }
 }
 
-/// Whether memory is switched on. Where it is not, what is written is dropped, answers are empty, and no tools are offered.
+/// Whether memory is enabled. Otherwise writes are dropped, answers are empty, and no tools are offered.
 ///
 /// # Errors
 /// `Invalid` for an unknown key or a wrong type in that section.
@@ -57,10 +56,10 @@ pub(crate) fn is_on(global: &Global) -> Result<bool> {
     Ok(section::<MemorySettings>(global, MEMORY)?.enabled)
 }
 
-/// Reads the settings that hold for this command.
+/// Reads the settings of this command.
 ///
-/// `MNEMAL_SECTION__KEY` overrides a key of the file, `MNEMAL_READ_GLOBAL` the one that has no section; values are read as
-/// TOML, else as text.
+/// `MNEMAL_SECTION__KEY` overrides a key of the file, `MNEMAL_READ_GLOBAL` the one without a section; values are parsed as TOML,
+/// else taken as text.
 ///
 /// # Errors
 /// `Invalid` for an unknown key, a wrong type, or a value out of range.
@@ -68,7 +67,7 @@ pub(crate) fn read(global: &Global) -> Result<Settings> {
     read_table(table(global)?)
 }
 
-/// The same for a command that a person waits for: where the settings say nothing of deadlines, it has ten seconds.
+/// As [`read`], for a command that a person waits for: unless the settings contain deadlines, it has ten seconds.
 ///
 /// # Errors
 /// As [`read`].
@@ -91,7 +90,7 @@ fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     let _checked: AuthSettings = part(AUTH).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: CompatSettings = part(COMPAT).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
-    // Without a home directory a model is named by its own folder.
+    // Without a home directory a model must be given with its own folder.
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {
         settings.embedding.models = models.display().to_string();
     }
@@ -110,10 +109,10 @@ fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Returns what the project says in whose folder a command runs, if it is known and says something.
+/// Returns the settings of the project in whose folder a command runs, if there are any.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// For a file that cannot be read.
 pub(crate) fn project(global: &Global) -> Result<Option<Project>> {
     match global.folder.clone().or_else(|| std::env::current_dir().ok()) {
         Some(folder) if !global.for_all => Project::around(&folder),
@@ -121,11 +120,11 @@ pub(crate) fn project(global: &Global) -> Result<Option<Project>> {
     }
 }
 
-/// Starts an engine with these settings, and with the keys of the endpoints that they name: only then are the variables
-/// read that hold them.
+/// Creates a builder with these settings, and with the API keys of their endpoints; the environment variables with keys are read
+/// only here.
 ///
 /// # Errors
-/// `Invalid` for a key that can be none.
+/// `Invalid` for a malformed key.
 pub(crate) fn builder(settings: Settings) -> Result<Builder> {
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let reader = Program { path: program, arguments: vec![GUARDED.to_owned()] };
@@ -148,21 +147,21 @@ fn with_keys(mut builder: Builder, (vectors, words): (Option<String>, Option<Str
     Ok(builder)
 }
 
-/// Returns the key of the endpoint that the settings name, if they name a variable for it and it is set.
+/// Returns the API key of the embedding endpoint, if the settings name a variable and it is set.
 pub(crate) fn endpoint_key(settings: &Settings) -> Option<String> {
     let embedding = &settings.embedding;
     let is_asked = embedding.provider == mnemal::EmbeddingProvider::OpenaiCompatible;
     if is_asked && !embedding.api_key_env.is_empty() { place::variable(&embedding.api_key_env) } else { None }
 }
 
-/// Returns the key of the language model that the settings name, if they name a variable for it and it is set.
+/// Returns the API key of the language model, if the settings name a variable and it is set.
 pub(crate) fn model_key(settings: &Settings) -> Option<String> {
     let llm = &settings.llm;
     let name = llm.key_variable();
     if llm.is_asked() && !name.is_empty() { place::variable(name) } else { None }
 }
 
-/// Reads the section of the settings that a command has for itself.
+/// Reads the section of a single command.
 ///
 /// # Errors
 /// `Invalid` for an unknown key or a wrong type in that section.
@@ -172,21 +171,21 @@ pub(crate) fn section<T: DeserializeOwned>(global: &Global, name: &str) -> Resul
     Ok(section.try_into().map_err(|cause| invalid(&shown, &cause))?)
 }
 
-/// Returns the keys of the settings that are other memories' and mean nothing here.
+/// Returns the keys of other memory systems that have no effect here.
 ///
 /// # Errors
-/// `Invalid` when the file cannot be read or is no TOML.
+/// `Invalid` when the file cannot be read or is not TOML.
 pub(crate) fn without_effect(global: &Global) -> Result<Vec<String>> {
     Ok(layered(global)?.2)
 }
 
-/// Returns the file with the variables on top of it, and the file's name for messages.
+/// Returns the file's settings with the environment variables applied, and the file's name for messages.
 fn table(global: &Global) -> Result<(toml::Table, String)> {
     let (table, shown, _) = layered(global)?;
     Ok((table, shown))
 }
 
-/// The same, and the keys that mean nothing here.
+/// As [`table`], with the keys that have no effect here.
 fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
     let path = place::configuration(global)?;
     let text = match std::fs::read_to_string(&path) {
@@ -225,13 +224,13 @@ fn set(table: &mut toml::Table, section: &str, key: &str, value: &str) {
     }
 }
 
-/// Reads a value as TOML, else as text.
+/// Parses a value as TOML, else takes it as text.
 fn read_value(text: &str) -> toml::Value {
     let parsed = toml::from_str::<toml::Table>(&format!("value = {text}")).ok();
     parsed.and_then(|mut one| one.remove("value")).unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }
 
-/// Says what is wrong and where: the line of the file where it is no TOML, else the key.
+/// Formats an error with its place: the line of the file if it is not TOML, else the key.
 fn invalid(path: &str, cause: &toml::de::Error) -> Error {
     let shown = cause.to_string();
     let what = match shown.lines().next().filter(|_| cause.span().is_some()) {

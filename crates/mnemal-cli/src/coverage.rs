@@ -1,4 +1,4 @@
-//! Compares `docs/coverage.toml` with what there is.
+//! Coverage test: compares `docs/coverage.toml` with the existing commands, routes and tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ struct Places {
     no_mcp: Option<String>,
 }
 
-/// Names of commands, those below others behind them: `space list`.
+/// Names of commands; subcommands follow their parent: `space list`.
 fn commands() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for command in Args::command().get_subcommands().filter(|command| command.get_name() != "help") {
@@ -29,7 +29,7 @@ fn commands() -> BTreeSet<String> {
             .filter(|one| one.get_name() != "help")
             .map(|one| format!("{name} {}", one.get_name()))
             .collect();
-        // A command that does something by itself stands beside those below it.
+        // A command with its own action is listed in addition to its subcommands.
         if below.is_empty() || ["audit", "dream"].contains(&name) {
             names.insert(name.to_owned());
         }
@@ -46,7 +46,7 @@ fn listed() -> (BTreeMap<String, Places>, BTreeMap<String, String>) {
     (toml::Value::Table(table).try_into().unwrap(), local)
 }
 
-/// Commands that a server does for the holder of a key, each as it may be called.
+/// Commands that a server runs for the holder of a key, each as a sample command line.
 const CARRIED: &[&str] = &[
     "ask text",
     "context",
@@ -98,8 +98,8 @@ const CARRIED: &[&str] = &[
     "working search text",
 ];
 
-/// Commands with a route that are none for a server, each as it may be called: they read or write files or streams here, or are
-/// about an installation.
+/// Commands with a route that a server does not run, each as a sample command line: they read or write local files or streams, or
+/// concern an installation.
 const HERE: &[&str] = &[
     "export",
     "extract evt_1",
@@ -120,7 +120,7 @@ const HERE: &[&str] = &[
     "verify-receipt file",
 ];
 
-/// Returns what the holder of a key needs for a command line; `None` for one that is not done for others.
+/// Returns the right that a command line needs; `None` for one that is not run remotely.
 fn right_of(line: &str) -> Option<Right> {
     let args = Args::try_parse_from(std::iter::once("mnemal").chain(line.split(' ')));
     carried(&args.unwrap_or_else(|wrong| panic!("{line}: {wrong}")).command).and_then(|carried| carried.right)
@@ -143,7 +143,7 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
     {
         assert_eq!(right_of(line), None, "{line}");
     }
-    // What has no route needs no less than what is like it.
+    // A command without a route needs at least the right of a similar one.
     for (line, right) in [
         ("memory pin key", Right::Write),
         ("memory forget Ada", Right::Erase),
@@ -153,7 +153,7 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
         ("dream sample", Right::Read),
         ("dream judge 0 right words", Right::Write),
         ("memory search text", Right::Read),
-        // It has the server ask an endpoint.
+        // It makes the server call an endpoint.
         ("recall text --ask-endpoint", Right::Write),
         ("ask text --ask-endpoint", Right::Write),
         ("context --ask-endpoint", Right::Write),
@@ -190,7 +190,7 @@ fn every_operation_has_its_place_on_each_surface_or_says_why_not() {
         let group = name.split(' ').next().unwrap().to_owned();
         named.contains(name) || local.contains_key(name) || local.contains_key(&group)
     };
-    // The memory command has the commands of a source design under their own names, and two others its rows by kind.
+    // The memory command has the commands of a source design under their own names, and two others list its rows by kind.
     let is_alias = |name: &String| {
         ["memory ", "learning ", "preference ", "dream "].iter().any(|group| name.starts_with(group))
     };

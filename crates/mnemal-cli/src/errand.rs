@@ -1,8 +1,8 @@
-//! Errands: commands that a server does for the program that was given them.
+//! Remote commands: command lines that a server runs for another process.
 //!
-//! The command line goes to the server, the same code runs there with the spaces that are open already, and what it said comes
-//! back: both ways give the same answers because both are the same way. The table here says which commands are errands, what
-//! a second try of each would do, and what right the holder of a key needs for it.
+//! The command line goes to the server, the same code runs there with the open spaces, and the captured output comes back: both
+//! ways give the same answers because they run the same code. The table in this file lists the remote commands, whether each is
+//! safe to retry, and the right that a key needs for it.
 
 use std::path::PathBuf;
 
@@ -17,37 +17,37 @@ use crate::args::{
 use crate::failure;
 use crate::output::Output;
 
-/// What the server is asked.
+/// A request to run a command.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Errand {
-    /// By what both must go, where both are of one user: the settings and the folders.
+    /// The settings and folders that must be equal on both sides, for processes of the same user.
     #[serde(default)]
     pub(crate) terms: String,
-    /// The command line behind the name of the program.
+    /// The command line without the program's name.
     pub(crate) arguments: Vec<String>,
-    /// The spaces that are meant, by their names.
+    /// The named spaces.
     pub(crate) space: String,
-    /// The working directory, where both are on one machine.
+    /// The working directory, if both are on one machine.
     #[serde(default)]
     pub(crate) folder: Option<PathBuf>,
-    /// What stdin holds, for a command that reads it.
+    /// The content of stdin, for a command that reads it.
     #[serde(default)]
     pub(crate) stdin: Option<String>,
 }
 
-/// What came of it.
+/// The result of a command.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Told {
     /// The exit code.
     pub(crate) code: u8,
-    /// What goes to stdout.
+    /// The content of stdout.
     pub(crate) out: String,
-    /// What goes to stderr.
+    /// The content of stderr.
     pub(crate) err: String,
 }
 
 impl Told {
-    /// Says it in this process, and returns the exit code.
+    /// Prints it in this process, and returns the exit code.
     pub(crate) fn passed_on(&self, output: &Output) -> u8 {
         match output.pass_on(&self.out, &self.err) {
             Ok(()) => self.code,
@@ -56,37 +56,38 @@ impl Told {
     }
 }
 
-/// What a command may expect when the server breaks off.
+/// Whether a command can be retried after a lost connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// It may be done again: it reads, or knows what it did.
+    /// Safe to retry: it reads, or is idempotent.
     Harmless,
-    /// It may have been done.
+    /// Not safe: it may have been executed.
     Twice,
 }
 
-/// How a command is an errand.
+/// How a command can be run remotely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Carried {
-    /// What a second try would do.
+    /// Whether it can be retried.
     pub(crate) again: Again,
-    /// What the holder of a key needs for it; `None` for what is done for a process of the same user alone.
+    /// The right that a key needs for it; `None` for a command that only processes of the same user may run.
     pub(crate) right: Option<Right>,
 }
 
 const READS: Carried = Carried { again: Again::Harmless, right: Some(Right::Read) };
-/// What has the same end twice as once.
+/// An idempotent write.
 const PUTS: Carried = Carried { again: Again::Harmless, right: Some(Right::Write) };
 const WRITES: Carried = Carried { again: Again::Twice, right: Some(Right::Write) };
 const ERASES: Carried = Carried { again: Again::Twice, right: Some(Right::Erase) };
 
-/// Says how a command is an errand; `None` for one that reads or writes files here, or needs the file of the space for itself.
+/// Returns how a command can be run remotely; `None` for one that reads or writes local files, or needs exclusive access to the
+/// space's file.
 ///
-/// A right is that of the route of the same operation.
+/// The right is that of the route of the same operation.
 #[expect(clippy::match_same_arms, reason = "a table of the commands by their areas")]
 pub(crate) fn carried(command: &Command) -> Option<Carried> {
     Some(match command {
-        // It asks an endpoint in the name of the server.
+        // It calls an endpoint in the name of the server.
         Command::Recall(call) if call.ask_endpoint => PUTS,
         Command::Ask(call) if call.endpoint => PUTS,
         Command::Context(call) if call.ask_endpoint => PUTS,
@@ -99,7 +100,7 @@ pub(crate) fn carried(command: &Command) -> Option<Carried> {
         | Command::Status
         | Command::Topic(_)
         | Command::Summary(_) => READS,
-        // It reads a transcript of the machine on which it is called.
+        // It reads a transcript of the calling machine.
         Command::Hook(_) => Carried { right: None, ..READS },
         Command::Remember(_) => WRITES,
         Command::Feedback(_) => PUTS,
@@ -111,7 +112,7 @@ pub(crate) fn carried(command: &Command) -> Option<Carried> {
         },
         Command::Working(Working::Get { .. } | Working::List { .. } | Working::Search { .. }) => READS,
         Command::Working(Working::Put { .. } | Working::Rm { .. }) => PUTS,
-        // A file of a receipt, or of a text, is read where it is.
+        // The file of a receipt, or of a text, is local.
         Command::VerifyReceipt(call)
             if call.receipt.starts_with(ReceiptId::PREFIX) && call.text.is_none() =>
         {
@@ -162,7 +163,7 @@ fn rows(call: &MemoryCall) -> Carried {
     }
 }
 
-/// Whether an errand reads stdin, so that what it holds must go with it.
+/// Whether a remote command reads stdin, so that its content must be sent along.
 pub(crate) fn reads_stdin(command: &Command) -> bool {
     match command {
         Command::Remember(call) => call.text == "-",
@@ -172,10 +173,11 @@ pub(crate) fn reads_stdin(command: &Command) -> bool {
     }
 }
 
-/// Most events that the holder of a key gets at once; the routes have pages. Source: own default, some megabytes of a server.
+/// Maximum number of events in one answer to the holder of a key; the routes use pages. Source: own default, some megabytes of
+/// the server's memory.
 const MOST: usize = 10_000;
 
-/// Returns how many events an errand asks for.
+/// Returns the number of requested events.
 fn n_asked(command: &Command) -> usize {
     match command {
         Command::Recall(call) | Command::Memory(MemoryVerb::Search(call)) => call.limit.unwrap_or_default(),
@@ -187,11 +189,11 @@ fn n_asked(command: &Command) -> usize {
     }
 }
 
-/// Makes sure that the holder of a key may have a command done in the spaces that are there for him, and takes out of it what
-/// is about his machine or would tell of this one.
+/// Authorizes a command for the holder of a key in the spaces that the key may access, and removes parts about the caller's
+/// machine or this one.
 ///
 /// # Errors
-/// What he is told in place of an answer; of a space that he must not know the same as of one that is not there.
+/// The error for the caller; an inaccessible space gives the same error as a missing one.
 pub(crate) async fn grant(
     holder: &Principal,
     spaces: &Spaces,
@@ -214,11 +216,11 @@ pub(crate) async fn grant(
     if !holder.may(right) {
         return Err(Refused::Right(right));
     }
-    // The command line says everything in the user's own name.
+    // Command lines act in the user's own name.
     if right != Right::Read && holder.class == Class::Agent {
         return Err(Refused::AppKey);
     }
-    // Only what stores something makes a space.
+    // Only writes create a space.
     if right != Right::Write
         && let Some(space) = first
         && spaces.open(&space).await.is_err_and(|error| error.kind() == ErrorKind::NotFound)

@@ -5,23 +5,23 @@ use serde::Serialize;
 
 use crate::output::Output;
 
-/// Usage, configuration, invalid input. Source: SURFACES 3.3, like every code here.
+/// Usage, configuration, invalid input. Source: own choice, like every code here; the README lists them.
 pub(crate) const USAGE: u8 = 2;
 /// Not authenticated or not allowed.
 pub(crate) const NOT_ALLOWED: u8 = 4;
 /// Answered with gaps, and `--strict` was given.
 pub(crate) const GAPS: u8 = 6;
 
-/// Where types of problems are explained; the code is the last part. Source: SURFACES 5.3, the same as over HTTP.
+/// Base address of the problem types; the code is the last part. Source: own choice, the same as over HTTP.
 const TYPES: &str = "https://mnemal.dev/errors/";
 
-/// A failure as a machine reads it. Source: RFC 9457.
+/// A failure as a problem document. Source: RFC 9457.
 #[derive(Serialize)]
 struct Problem<'a> {
     /// A stable address that ends with the code.
     r#type: String,
     title: &'a str,
-    /// For programs; the same word as over HTTP.
+    /// The machine-readable code; the same as over HTTP.
     code: &'a str,
     detail: String,
     /// What to do next.
@@ -29,7 +29,7 @@ struct Problem<'a> {
     hint: Option<&'a str>,
 }
 
-/// Tells the failure on stderr and returns the exit code.
+/// Prints the failure on stderr and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
     if is_closed_pipe(error) {
         return 0;
@@ -47,7 +47,7 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
     kind.map_or(1, code)
 }
 
-/// Causes that only repeat the message before them are left out.
+/// Returns the chain of causes, without those that only repeat the message before them.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -58,7 +58,7 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-/// Returns the exit code of a kind.
+/// Returns the exit code of an error kind.
 pub(crate) fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Invalid | ErrorKind::Unsupported => USAGE,
@@ -69,7 +69,7 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// Returns the code of a kind on the wire, and what to do next.
+/// Returns the wire code of an error kind, and a hint.
 fn told(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
     match kind {
         ErrorKind::Invalid => ("invalid_request", Some("`mnemal help COMMAND` says what may be given.")),

@@ -1,8 +1,8 @@
-//! HTTP as a program speaks it that waits for nothing else: a request, then its answer.
+//! A minimal blocking HTTP client: a request, then its answer.
 
 use std::io::{BufRead as _, BufReader, Error, ErrorKind, Read, Result, Write};
 
-/// Most bytes of the head of an answer. Source: own default, that of most clients.
+/// Maximum size of an answer's head, in bytes. Source: own default, that of most clients.
 const LARGEST_HEAD: u64 = 64 * 1_024;
 
 /// A connection to a server.
@@ -10,17 +10,17 @@ const LARGEST_HEAD: u64 = 64 * 1_024;
 pub(crate) struct Connection<S>(BufReader<S>);
 
 impl<S: Read + Write> Connection<S> {
-    /// Takes a stream on which nothing was said yet.
+    /// Wraps an unused stream.
     pub(crate) fn new(stream: S) -> Self {
         Self(BufReader::new(stream))
     }
 
-    /// Returns the stream, to set how long it waits.
+    /// Returns the stream, to set its timeouts.
     pub(crate) fn stream(&self) -> &S {
         self.0.get_ref()
     }
 
-    /// Returns the stream, when something else than HTTP is spoken from now on.
+    /// Returns the stream, to switch to another protocol.
     #[cfg(unix)]
     pub(crate) fn into_stream(self) -> S {
         self.0.into_inner()
@@ -29,7 +29,7 @@ impl<S: Read + Write> Connection<S> {
     /// Sends a request.
     ///
     /// # Errors
-    /// When the server does not take it.
+    /// When the server does not accept it.
     pub(crate) fn send(&mut self, head: &str, body: &[u8]) -> Result<()> {
         let stream = self.0.get_mut();
         stream.write_all(head.as_bytes())?;
@@ -37,10 +37,10 @@ impl<S: Read + Write> Connection<S> {
         stream.flush()
     }
 
-    /// Reads an answer: its status, and its body of the length that the head says, else all until the server ends.
+    /// Reads an answer: its status, and its body of the declared length, or until the server closes the connection.
     ///
     /// # Errors
-    /// What is no answer, or ends in the middle.
+    /// For an invalid or truncated answer.
     pub(crate) fn answer(&mut self) -> Result<(u16, Vec<u8>)> {
         let (status, length) = self.head()?;
         let mut body = Vec::new();
@@ -59,7 +59,7 @@ impl<S: Read + Write> Connection<S> {
     /// Reads the head of an answer: its status, and the length of its body.
     ///
     /// # Errors
-    /// What is no head of an answer, or ends in the middle.
+    /// For an invalid or truncated head.
     pub(crate) fn head(&mut self) -> Result<(u16, Option<u64>)> {
         let (mut status, mut length, mut line) = (None, None, String::new());
         let mut head = self.0.by_ref().take(LARGEST_HEAD);

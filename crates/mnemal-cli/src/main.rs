@@ -31,7 +31,7 @@ use clap::FromArgMatches as _;
 use crate::args::Args;
 use crate::output::Output;
 
-/// A context takes some ten thousand small pieces of memory and gives them back; the system's allocator took a fifth of its time.
+/// Assembling a context makes some ten thousand small allocations; the system's allocator took a fifth of its time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(help) => {
             let code = if help.use_stderr() { failure::USAGE } else { 0 };
-            // Help that cannot be printed has nobody to read it.
+            // A failure to print help is ignored.
             let _unread = help.print();
             return ExitCode::from(code);
         }
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     let done = match runtime::of(&args.command) {
         Ok(runtime) => {
             let done = runtime.block_on(command::run(args, &output));
-            // A thread that waits for input must not keep a program that is done.
+            // A thread that waits for input must not keep a finished program alive.
             runtime.shutdown_background();
             done
         }

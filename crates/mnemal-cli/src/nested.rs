@@ -1,8 +1,8 @@
-//! Settings as nanobot nests them: sections inside `[memory]`, by its names.
+//! Nested settings of nanobot: sections inside `[memory]`, by its names.
 
 use toml::{Table, Value};
 
-/// Sections of nanobot, each with the one that it means. Source: nanobot v2, `MemoryConfig`.
+/// Sections of nanobot, each with the section that it maps to. Source: nanobot v2, `MemoryConfig`.
 const SECTIONS: [(&str, &str); 5] = [
     ("embedding", "embedding"),
     ("extraction", "extract"),
@@ -10,7 +10,7 @@ const SECTIONS: [(&str, &str); 5] = [
     ("learning", "learning"),
     ("context", "context"),
 ];
-/// Keys of nanobot that choose what is otherwise here: its models, its fallbacks to an endpoint that nobody named, and its file.
+/// Keys of nanobot without an equivalent: its models, its implicit fallbacks to an endpoint, and its file.
 const ELSEWHERE: [(&str, &str); 9] = [
     ("embedding", "provider"),
     ("embedding", "local_model"),
@@ -23,7 +23,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("summaries", "model"),
 ];
 
-/// Puts the sections of nanobot where they belong; what is said under its own name holds. Returns the keys that mean nothing here.
+/// Moves the sections of nanobot to their equivalents; values under own names take precedence. Returns the keys without effect.
 pub(crate) fn lift(table: &mut Table) -> Vec<String> {
     let mut found: Vec<(&str, &str, Table)> = Vec::new();
     let mut dropped: Vec<String> = Vec::new();

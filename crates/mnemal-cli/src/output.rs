@@ -1,4 +1,4 @@
-//! stdout carries data, stderr carries talk.
+//! Output of commands: data on stdout, messages on stderr.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::Global;
 
-/// How answers are printed.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Human,
@@ -16,17 +16,17 @@ enum Form {
     Lines,
 }
 
-/// Where and how things are said.
+/// The output streams and format.
 #[derive(Debug)]
 pub(crate) struct Output {
     form: Form,
     quiet: bool,
     color: anstream::ColorChoice,
-    /// What is said, where it is kept for somebody else.
+    /// The captured output, when it is for another process.
     kept: Option<Mutex<Kept>>,
 }
 
-/// What was said so far.
+/// The output so far.
 #[derive(Debug, Default)]
 struct Kept {
     out: String,
@@ -34,7 +34,7 @@ struct Kept {
 }
 
 impl Output {
-    /// Reads the wishes of the command line.
+    /// Creates it from the options of the command line.
     pub(crate) fn new(global: &Global) -> Self {
         let form = match (global.json, global.jsonl) {
             (true, _) => Form::Json,
@@ -45,18 +45,18 @@ impl Output {
         Self { form, quiet: global.quiet, color, kept: None }
     }
 
-    /// The same, which keeps what is said for whoever asked.
+    /// As [`new`](Self::new), capturing the output for the calling process.
     pub(crate) fn keeping(global: &Global) -> Self {
         Self { kept: Some(Mutex::default()), ..Self::new(global) }
     }
 
-    /// Returns what was said: for stdout, and for stderr.
+    /// Returns the captured output: stdout, and stderr.
     pub(crate) fn kept(self) -> (String, String) {
         let kept = self.kept.unwrap_or_default().into_inner().unwrap_or_else(PoisonError::into_inner);
         (kept.out, kept.err)
     }
 
-    /// Says what another process said for this one.
+    /// Prints the output of another process.
     ///
     /// # Errors
     /// When stdout is closed.
@@ -67,17 +67,17 @@ impl Output {
         self.print(out)
     }
 
-    /// Whether a program reads the answer.
+    /// Whether the output is for programs.
     pub(crate) fn is_machine(&self) -> bool {
         self.form != Form::Human
     }
 
-    /// Whether a person watches the talk.
+    /// Whether a person sees the messages.
     pub(crate) fn is_watched(&self) -> bool {
         !self.quiet && self.kept.is_none() && !self.is_machine() && std::io::stderr().is_terminal()
     }
 
-    /// Prints an answer: one document for machines, the text for people.
+    /// Prints an answer: one document for programs, the text for people.
     ///
     /// # Errors
     /// When stdout is closed.
@@ -88,7 +88,7 @@ impl Output {
         }
     }
 
-    /// Prints a list: one document, one object a line, or the text for people.
+    /// Prints a list: one document, one object per line, or the text for people.
     ///
     /// # Errors
     /// When stdout is closed.
@@ -104,7 +104,7 @@ impl Output {
         items.iter().try_for_each(|item| self.print(&serde_json::to_string(item)?))
     }
 
-    /// Prints data as it is, with a line break unless it is empty.
+    /// Prints raw data, with a line break unless it is empty.
     ///
     /// # Errors
     /// When stdout is closed.
@@ -123,14 +123,14 @@ impl Output {
         Ok(())
     }
 
-    /// Says something to the person on stderr, unless it is to be quiet.
+    /// Prints a message on stderr, unless the output is quiet.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet && !self.is_machine() {
             self.talk(text);
         }
     }
 
-    /// Says something on stderr that must not be missed. A closed stderr has nobody to tell.
+    /// Prints an important message on stderr; a closed stderr is ignored.
     pub(crate) fn talk(&self, text: &str) {
         if let Some(kept) = &self.kept {
             let err = &mut kept.lock().unwrap_or_else(PoisonError::into_inner).err;

@@ -1,8 +1,8 @@
-//! One owner for each space: where a server holds the spaces, a command is an errand that the server does.
+//! Delegation to a running server: if a server holds the spaces, it runs the command.
 //!
-//! The command line goes to the server's socket in the data directory. Where no server answers at once, is of another version,
-//! or goes by other settings, and for what reads stdin or asks a person, the command opens the file beside it, which SQLite
-//! allows.
+//! The command line goes to the server's socket in the data directory. The command opens the file itself, concurrently, which
+//! SQLite allows, when no server answers at once, when the server has another version or other settings, and for commands that
+//! read stdin or ask a person.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::place::{self, Place};
 use crate::{config, failure};
 
-/// What a program that serves does errands with.
+/// The context in which a server runs remote commands.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     spaces: Spaces,
@@ -27,15 +27,15 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Takes the spaces of the server.
+    /// Creates it from the spaces of the server.
     ///
     /// # Errors
-    /// `Invalid` for wrong settings.
+    /// `Invalid` for invalid settings.
     pub(crate) fn new(spaces: Spaces, global: &Global) -> Result<Self> {
         Ok(Self { spaces, terms: terms(global)? })
     }
 
-    /// Returns the spaces that are there for whoever asks; `None` for a process of the same user that goes by other settings.
+    /// Returns the spaces that the caller may access; `None` for a process of the same user with other settings.
     pub(crate) fn takes(&self, asking: &Asking, errand: &Errand) -> Option<Spaces> {
         match asking {
             Asking::Neighbour => (errand.terms == self.terms).then(|| self.spaces.clone()),
@@ -44,17 +44,17 @@ impl Owner {
     }
 }
 
-/// Says by what an answer goes besides the command line: the settings, those of hooks, and the folder of their state.
+/// Returns the parameters besides the command line that affect an answer: the settings, those of hooks, and the state folder.
 fn terms(global: &Global) -> Result<String> {
     let hooks: HookSettings = config::section(global, "hooks")?;
     let all = format!("{:?}\n{hooks:?}\n{}", config::read(global)?, place::state_directory()?.display());
     Ok(mnemal::path_fingerprint(&all))
 }
 
-/// Asks the server that holds the space of a command, if there is one; `None` when the command is to open the file.
+/// Forwards a command to the server that holds its space, if there is one; `None` when the command should open the file.
 ///
 /// # Errors
-/// `Unavailable` when the server broke off and the command may have been done.
+/// `Unavailable` when the connection broke and the command may have been executed.
 pub(crate) fn asked(
     global: &Global,
     command: &Command,
@@ -64,7 +64,7 @@ pub(crate) fn asked(
     let Some(again) = carried(command).filter(|_| !reads_stdin(command)).map(|carried| carried.again) else {
         return Ok(None);
     };
-    // A question to a person is asked where the person is.
+    // A confirmation prompt needs the local terminal.
     let may_ask = !global.yes && std::io::IsTerminal::is_terminal(&std::io::stdin());
     if (may_ask && asks(command)) || global.verbose > 0 || global.config.is_some() {
         return Ok(None);
@@ -91,7 +91,7 @@ pub(crate) fn asked(
     }
 }
 
-/// Returns the server that holds the spaces of a place, if it says at once that it is there.
+/// Returns the server that holds the spaces of a place, if it answers at once.
 fn found(place: &Place, global: &Global) -> Result<Option<wire::Server>> {
     let Some(data) = &place.data else { return Ok(None) };
     if !config::is_on(global)? {
@@ -113,14 +113,14 @@ fn errand(place: &Place, global: &Global, arguments: Vec<String>, stdin: Option<
     })
 }
 
-/// Returns a connection to the server that holds the space, through which the Model Context Protocol is spoken with a
-/// profile; `None` when the file is to be opened.
+/// Returns a connection to the server that holds the space, for the Model Context Protocol with a profile; `None` when the file
+/// should be opened.
 #[cfg(unix)]
 pub(crate) fn piped(global: &Global, profile: &str) -> Option<tokio::net::UnixStream> {
     if global.verbose > 0 || global.config.is_some() {
         return None;
     }
-    // What cannot be asked is said, with all its reasons, where the file is opened.
+    // The error is reported with all reasons where the file is opened.
     let place = Place::find_several(global).ok()?;
     let server = found(&place, global).ok()??;
     let arguments = ["mcp", "--profile", profile].map(str::to_owned).to_vec();
@@ -130,7 +130,7 @@ pub(crate) fn piped(global: &Global, profile: &str) -> Option<tokio::net::UnixSt
     tokio::net::UnixStream::from_std(stream).ok()
 }
 
-/// Whether a command may ask a person before it goes on.
+/// Whether a command may ask for confirmation.
 fn asks(command: &Command) -> bool {
     matches!(
         command,
@@ -143,7 +143,7 @@ fn asks(command: &Command) -> bool {
     )
 }
 
-/// Asks the server, prints what it told, and returns the exit code; `None` when the command is to open the file.
+/// Forwards to the server, prints its output, and returns the exit code; `None` when the command should open the file.
 pub(crate) fn through(
     global: &Global,
     command: &Command,
@@ -153,7 +153,7 @@ pub(crate) fn through(
     match asked(global, command, arguments, None) {
         Ok(Some(told)) => Some(told.passed_on(output)),
         Err(error) if is_broken_off(&error) => Some(failure::report(&error, output)),
-        // What cannot be asked is said again, with all its reasons, where the file is opened.
+        // The error is reported with all reasons where the file is opened.
         Ok(None) | Err(_) => None,
     }
 }
@@ -162,7 +162,7 @@ fn is_broken_off(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
 }
 
-/// The socket.
+/// The client side of the socket.
 #[cfg(unix)]
 mod wire {
     use std::os::unix::net::UnixStream;
@@ -174,15 +174,15 @@ mod wire {
 
     use crate::http::Connection;
 
-    /// A server that said that it is there.
+    /// A server that has greeted.
     pub(super) struct Server(Connection<UnixStream>);
 
-    /// What came of an errand.
+    /// The outcome of a forwarded command.
     pub(super) enum Outcome {
         Done(Vec<u8>),
-        /// The server does not do it.
+        /// The server did not accept it.
         NotBegun,
-        /// The server ended meanwhile.
+        /// The connection broke.
         BrokenOff,
     }
 
@@ -191,7 +191,7 @@ mod wire {
         UnixStream::connect(data.join(SOCKET)).ok()
     }
 
-    /// Waits until the server has said that it is there, if it is one of this version and answers in time.
+    /// Waits for the greeting of a server of the same version, within the time limit.
     pub(super) fn greeted(stream: UnixStream, patience: Duration) -> Option<Server> {
         stream.set_read_timeout(Some(patience)).ok()?;
         stream.set_write_timeout(Some(patience)).ok()?;
@@ -203,7 +203,7 @@ mod wire {
         is_ours.then_some(Server(server))
     }
 
-    /// Sends an errand and waits for what comes of it.
+    /// Sends a command and waits for its result.
     pub(super) fn done(Server(mut server): Server, errand: &[u8], space: &str) -> Outcome {
         let stream = server.stream();
         if stream.set_read_timeout(None).is_err() || stream.set_write_timeout(None).is_err() {
@@ -219,13 +219,13 @@ mod wire {
         }
         match server.answer() {
             Ok((200, body)) => Outcome::Done(body),
-            // A failure inside may come after the work.
+            // An internal error may occur after the work.
             Err(_) | Ok((500, _)) => Outcome::BrokenOff,
             Ok(_) => Outcome::NotBegun,
         }
     }
 
-    /// Takes the connection over for the Model Context Protocol; `None` when the server does not lead to what is meant.
+    /// Switches the connection to the Model Context Protocol; `None` when the server refuses.
     pub(super) fn piped(Server(mut server): Server, said: &[u8]) -> Option<UnixStream> {
         let head = format!(
             "POST {PIPES} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: {PIPED}\r\n\

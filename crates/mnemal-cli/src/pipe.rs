@@ -1,9 +1,8 @@
-//! The Model Context Protocol between this process's standard streams and whoever answers: the server that holds the space,
-//! and when that ends, this process over the file.
+//! Stdio proxy of the Model Context Protocol: connects the standard streams to the server that holds the space, and when that
+//! server ends, to this process over the file.
 //!
-//! The client notices nothing of the change: what it said at the beginning is said again to whoever answers next, and what
-//! was not answered yet is asked again. A call that must not be done twice is not; its client is told that it may have been
-//! done.
+//! The switch is invisible to the client: the handshake is replayed to the new peer, and unanswered requests are sent again. A
+//! call that is not idempotent is not repeated; its client is told that it may have been executed.
 
 use std::time::Duration;
 
@@ -13,19 +12,19 @@ use mnemal_server::mcp::{self, Options};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 
-/// How long the end of the connection is waited for when the input has ended and every request is answered. Source: SURFACES 6.8,
-/// the process exits within 1 s.
+/// Time limit for closing the connection after the input has ended and every request is answered. Source: own choice, so that the
+/// process exits within 1 s.
 const LAST: Duration = Duration::from_millis(800);
-/// How long the last answers are waited for. Source: the 30 s that a call has behind the end of the input, and their way.
+/// Time limit for the last answers. Source: the 30 s of a call after the end of the input, and transport.
 const ANSWERS: Duration = Duration::from_secs(32);
-/// Bytes that wait between this process and its own server. Source: own default.
+/// Buffer between this process and its own server, in bytes. Source: own default.
 const ROOM: usize = 64 * 1_024;
 
-/// Carries the protocol through a connection to the server until the input ends; when the server ends before, opens the
-/// memory and goes on with it. Returns the memory if it was opened.
+/// Relays the protocol over a connection to the server until the input ends; when the server ends first, opens the memory and
+/// continues with it. Returns the memory if it was opened.
 ///
 /// # Errors
-/// A memory that cannot be opened.
+/// When the memory cannot be opened.
 pub(crate) async fn carry(
     server: impl AsyncRead + AsyncWrite + Unpin,
     options: Options,
@@ -52,12 +51,12 @@ pub(crate) async fn carry(
     Ok(Some(memory))
 }
 
-/// Why a talk is over.
+/// Why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// The client has nothing more to say.
+    /// The client's input ended.
     Input,
-    /// Whoever answered is gone.
+    /// The server is gone.
     Answers,
 }
 
@@ -67,7 +66,7 @@ struct Client<'i, R, W> {
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<'_, R, W> {
-    /// Passes messages on both ways, those that are given first.
+    /// Relays messages in both directions, the given ones first.
     async fn talks(
         &mut self,
         talk: &mut Talk,
@@ -114,18 +113,18 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<'_, R, W> {
         Ended::Input
     }
 
-    /// Tells the client; one that is gone is noticed by its input.
+    /// Writes to the client; a client that is gone is noticed by its input.
     async fn tell(&mut self, line: &[u8]) {
         let _told = put(&mut self.output, line).await;
     }
 }
 
-/// Writes a line; returns whether somebody took it.
+/// Writes a line; returns whether it was accepted.
 async fn put(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
     to.write_all(line).await.is_ok() && to.flush().await.is_ok()
 }
 
-/// Lines as they come, with their ends; what has come of the next one stays when nobody waits for it any more.
+/// Complete input lines; a partial line is kept when the wait is cancelled.
 struct Lines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
@@ -136,7 +135,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { from: BufReader::new(from), line: Vec::new() }
     }
 
-    /// Returns the next whole line, or `None` at the end; half a line at the end was never said.
+    /// Returns the next complete line, or `None` at the end; an incomplete last line is dropped.
     async fn next(&mut self) -> Option<Vec<u8>> {
         let read = self.from.read_until(b'\n', &mut self.line).await;
         let line = std::mem::take(&mut self.line);
@@ -144,30 +143,30 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// What was said, as far as whoever answers next must know it.
+/// The part of the conversation that a new peer needs.
 #[derive(Debug, Default)]
 struct Talk {
-    /// The greeting, with its id, and whether it was answered.
+    /// The initialize request, with its id, and whether it was answered.
     hello: Option<(String, Vec<u8>, bool)>,
-    /// That the client is ready.
+    /// The initialized notification.
     ready: Option<Vec<u8>>,
-    /// Requests without an answer, in their order.
+    /// Pending requests, in order.
     waiting: Vec<(String, Vec<u8>)>,
-    /// The second answer to the greeting, which the client has had.
+    /// Id of the replayed initialize request, whose answer the client has already.
     unwanted: Option<String>,
 }
 
-/// What is said when somebody else answers.
+/// The messages after a switch of the peer.
 #[derive(Debug, Default)]
 struct Again {
-    /// To whoever answers.
+    /// To the new peer.
     ask: Vec<Vec<u8>>,
     /// To the client.
     tell: Vec<Vec<u8>>,
 }
 
 impl Talk {
-    /// Takes note of what the client said.
+    /// Records a message of the client.
     fn asked(&mut self, line: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
@@ -182,7 +181,7 @@ impl Talk {
         }
     }
 
-    /// Takes note of what was answered; returns whether the client is to hear it.
+    /// Records an answer; returns whether to forward it to the client.
     fn answered(&mut self, line: &[u8]) -> bool {
         let Ok(message) = serde_json::from_slice::<Value>(line) else { return true };
         let (None, Some(id)) = (message.get("method"), message.get("id")) else { return true };
@@ -200,7 +199,7 @@ impl Talk {
         true
     }
 
-    /// Returns what is to be said to whoever answers next, and to the client of calls that are not said again.
+    /// Returns the messages for the new peer, and for the client about calls that are not repeated.
     fn again(&mut self) -> Again {
         let mut again = Again::default();
         if let Some((id, line, is_answered)) = &self.hello {
@@ -221,7 +220,7 @@ impl Talk {
     }
 }
 
-/// Returns what is told of a call that must not be done twice; `None` for one that may be said again.
+/// Returns the error for a call that must not be repeated; `None` for one that may be.
 fn outcome_unknown(line: &[u8]) -> Option<Vec<u8>> {
     let message: Value = serde_json::from_slice(line).ok()?;
     if message.get("method").and_then(Value::as_str) != Some("tools/call") {
@@ -280,7 +279,7 @@ mod tests {
         let [told] = again.tell.as_slice() else { panic!("{again:?}") };
         let told: Value = serde_json::from_slice(told).unwrap();
         assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(3), &json!(true)));
-        // The client has had the answer to its greeting.
+        // The client has the answer to its initialize request already.
         assert!(!talk.answered(&answer(0)));
         assert!(talk.answered(&answer(4)));
         assert_eq!(talk.again().ask.len(), 3, "the second is still waited for");

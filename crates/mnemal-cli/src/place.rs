@@ -1,4 +1,4 @@
-//! Where a space lives: its name, its file, the installation's key.
+//! Paths of a space: its name, its database, and the installation's key.
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,26 @@ use mnemal::{Error, SpaceId};
 use crate::args::Global;
 use crate::project::Project;
 
-/// Files and name of the space that a command means.
+/// Paths and name of a command's space.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// Its name.
     pub(crate) space: SpaceId,
-    /// Other spaces that are named to be read beside it.
+    /// The named secondary spaces.
     pub(crate) others: Vec<SpaceId>,
-    /// The folder of all spaces; `None` for a file that is named itself.
+    /// The data directory; `None` for a file given with `--db`.
     pub(crate) data: Option<PathBuf>,
     /// Its database.
     pub(crate) file: PathBuf,
-    /// The installation's key.
+    /// The file of the installation's key.
     pub(crate) key: PathBuf,
 }
 
 impl Place {
-    /// Finds the place of a command that means one space: `--db`, or the space's file in the data directory.
+    /// Finds the paths of a command on one space: `--db`, or the space's file in the data directory.
     ///
     /// # Errors
-    /// `Invalid` for several spaces, or a name that is no name of a space; when there is no home directory.
+    /// `Invalid` for several spaces, or an invalid name; when there is no home directory.
     pub(crate) fn find(global: &Global) -> Result<Self> {
         let place = Self::find_several(global)?;
         if place.others.is_empty() {
@@ -39,7 +39,7 @@ impl Place {
             .into())
     }
 
-    /// Finds the place of a command that reads, with the spaces that are named to be read beside it.
+    /// Finds the paths of a reading command, with its named secondary spaces.
     ///
     /// # Errors
     /// As [`find`](Self::find), for one space or several.
@@ -60,20 +60,20 @@ impl Place {
     }
 }
 
-/// Returns the spaces that a command means by their names, at least one: the first is the one that is meant.
+/// Returns the named spaces of a command, at least one: the first is the primary one.
 ///
 /// # Errors
-/// `Invalid` for a name that is no name of a space.
+/// `Invalid` for an invalid name.
 pub(crate) fn names(global: &Global) -> Result<Vec<SpaceId>> {
     let named = global.space.clone().or_else(|| variable("MNEMAL_SPACE")).unwrap_or_else(|| AUTO.to_owned());
     named.split(',').map(|name| space(name.trim(), global)).collect()
 }
 
-/// Stands for the name that is derived from the working directory.
+/// The value for a name derived from the working directory.
 const AUTO: &str = "auto";
 
 fn space(name: &str, global: &Global) -> Result<SpaceId> {
-    // A server is asked for spaces by their names, and has no working directory that would mean one.
+    // A server gets spaces by name; its own working directory is irrelevant.
     if name != AUTO || global.carried.is_some() {
         return Ok(SpaceId::new(name)?);
     }
@@ -81,14 +81,14 @@ fn space(name: &str, global: &Global) -> Result<SpaceId> {
         Some(folder) => folder.clone(),
         None => std::env::current_dir().context("there is no working directory")?,
     };
-    // A file that cannot be read is told of where settings are read.
+    // An unreadable file is reported where settings are read.
     if let Some(space) = Project::around(&folder).ok().flatten().and_then(|project| project.space()) {
         return Ok(space);
     }
     Ok(SpaceId::new(derived(&folder))?)
 }
 
-/// Returns the folder of all spaces: `MNEMAL_DATA_DIR`, else the user's data directory.
+/// Returns the data directory: `MNEMAL_DATA_DIR`, else that of the user.
 fn data_directory() -> Result<PathBuf> {
     if let Some(folder) = variable("MNEMAL_DATA_DIR") {
         return Ok(PathBuf::from(folder));
@@ -97,12 +97,12 @@ fn data_directory() -> Result<PathBuf> {
     Ok(base.data_dir().join("mnemal"))
 }
 
-/// Returns the folder in which the name of a transformer is looked for.
+/// Returns the folder of transformer models.
 pub(crate) fn models() -> Result<PathBuf> {
     Ok(data_directory()?.join("models"))
 }
 
-/// Returns the folder of locks, logs and the state of hooks, which `MNEMAL_DATA_DIR` moves together with the data.
+/// Returns the folder of locks, logs and hook state, which `MNEMAL_DATA_DIR` moves together with the data.
 pub(crate) fn state_directory() -> Result<PathBuf> {
     if let Some(folder) = variable("MNEMAL_DATA_DIR") {
         return Ok(PathBuf::from(folder));
@@ -111,12 +111,12 @@ pub(crate) fn state_directory() -> Result<PathBuf> {
     Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("mnemal"))
 }
 
-/// Returns the file of the key that a person's own programs share.
+/// Returns the file of the local API key, shared by a user's own programs.
 pub(crate) fn local_key_file() -> Result<PathBuf> {
     Ok(state_directory()?.join("local.key"))
 }
 
-/// Makes a folder that only its owner can read.
+/// Creates a folder that only its owner can read.
 pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
     if folder.exists() {
         return Ok(());
@@ -138,13 +138,13 @@ pub(crate) fn configuration(global: &Global) -> Result<PathBuf> {
     Ok(base.config_dir().join("mnemal").join("config.toml"))
 }
 
-/// Returns a variable of the environment that is set and not empty.
+/// Returns an environment variable that is set and not empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Names the space of a folder: that of its git repository, whose worktrees share it, else `default`.
+/// Derives the space of a folder: its git repository, shared by all worktrees, else `default`.
 fn derived(folder: &Path) -> String {
     let Some(root) = folder.ancestors().find_map(common_directory) else { return "default".to_owned() };
     let canonical = root.canonicalize().unwrap_or(root);
@@ -157,7 +157,7 @@ fn derived(folder: &Path) -> String {
     format!("{name}-{}", mnemal::path_fingerprint(&canonical.to_string_lossy()))
 }
 
-/// Returns the common git directory of a folder that is a checkout; a worktree's `.git` is a file that points to it.
+/// Returns the common git directory of a checkout; a worktree's `.git` is a file with its path.
 fn common_directory(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     if git.is_dir() {

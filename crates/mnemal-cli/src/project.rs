@@ -1,7 +1,7 @@
-//! A project's own settings: `.mnemal/config.toml` of a repository, which came with its files and is therefore not trusted.
+//! Project settings: `.mnemal/config.toml` of a repository, which is untrusted because it comes with the repository's files.
 //!
-//! It may lower what is injected, choose how its memory is searched, and name more secrets. It may name a space only where the
-//! user said so once in this very folder. Everything else in it is left out, and that is told.
+//! It may lower injection limits, choose how its memory is searched, and add secret patterns. It may choose a space only if the
+//! user has approved that for this folder. Everything else in it is ignored, with a warning.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use toml::{Table, Value};
 
 use crate::place;
 
-/// The file, below the root of a project.
+/// The file, relative to the root of a project.
 const FILE: &str = ".mnemal/config.toml";
-/// Names, in the folder of the user's own settings, which projects may choose which space.
+/// File in the user's configuration folder with the approved projects and their spaces.
 const TRUSTED: &str = "trusted-projects.toml";
-/// Sections whose keys a project may set. Source: SURFACES 4.3.
+/// Sections whose keys a project may set. Source: own choice; they change only how its own memory is searched and shown.
 const SECTIONS: [&str; 2] = ["recall", "context"];
-/// Single keys that it may set. Source: SURFACES 4.3.
+/// Single keys that it may set. Source: own choice; they change only how much is injected.
 const KEYS: [(&str, &str); 2] = [("hooks", "recall_tokens"), ("hooks", "recall_items")];
-/// Keys that it may add to. Source: SURFACES 4.3.
+/// Keys that it may add to. Source: own choice; a further secret pattern can only hide more.
 const ADDED: (&str, &str) = ("privacy", "extra_patterns");
-/// Keys of which it may only choose a lower value: what is read and injected, and how long that may take.
+/// Keys that it may only lower: how much is read and injected, and the time for it.
 const LOWERED: [&str; 9] = [
     "budget_tokens",
     "catch_up_ms",
@@ -34,7 +34,7 @@ const LOWERED: [&str; 9] = [
     "secondary_share",
 ];
 
-/// What a project says of itself.
+/// The settings of a project.
 #[derive(Debug, Default)]
 pub(crate) struct Project {
     root: PathBuf,
@@ -43,10 +43,10 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Finds the project of a folder: the repository around it, else the folder itself; `None` when it says nothing.
+    /// Finds the settings of a folder's project: the enclosing repository, else the folder itself; `None` if there are none.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no TOML.
+    /// For a file that cannot be read, or is not TOML.
     pub(crate) fn around(folder: &Path) -> Result<Option<Self>> {
         let root = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder);
         let file = root.join(FILE);
@@ -60,13 +60,13 @@ impl Project {
         Ok(Some(Self { root, file, table }))
     }
 
-    /// Returns the space that the project asks for, if the user has agreed to it here.
+    /// Returns the space that the project asks for, if the user has approved it here.
     pub(crate) fn space(&self) -> Option<SpaceId> {
         self.asked_space()
             .filter(|space| trusted().get(&self.name()).and_then(Value::as_str) == Some(space.as_str()))
     }
 
-    /// Returns the name under which the user's trust is noted.
+    /// Returns the name under which the user's approval is stored.
     fn name(&self) -> String {
         self.root.to_string_lossy().into_owned()
     }
@@ -75,7 +75,7 @@ impl Project {
         SpaceId::new(self.table.get("space")?.as_str()?).ok()
     }
 
-    /// Puts what it may say over the settings of the user, which `defaults` completes.
+    /// Applies the allowed settings to the user's, which `defaults` completes.
     pub(crate) fn over(&self, settings: &mut Table, defaults: &Table) {
         for (section, key, value) in self.allowed() {
             let known = |table: &Table| table.get(section).and_then(|own| own.get(key)).cloned();
@@ -104,7 +104,7 @@ impl Project {
         })
     }
 
-    /// Returns what is told of it: what was left out, and a space that nobody has agreed to.
+    /// Returns the warnings: ignored keys, and a space without approval.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let file = self.file.display();
         let mut left: Vec<String> =
@@ -127,10 +127,10 @@ impl Project {
         told
     }
 
-    /// Notes that the user agrees that this project chooses the space that it asks for.
+    /// Stores the user's approval of the space that this project asks for.
     ///
     /// # Errors
-    /// `Invalid` when it asks for another one; when that cannot be noted.
+    /// `Invalid` when it asks for another one; when the approval cannot be stored.
     pub(crate) fn trust(&self, space: &SpaceId) -> Result<()> {
         if self.asked_space().as_ref() != Some(space) {
             let what = format!("{} does not ask for the space {space}", self.file.display());
@@ -142,7 +142,7 @@ impl Project {
         if let Some(folder) = file.parent() {
             place::make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         }
-        // What another process reads meanwhile is whole.
+        // Other processes always read a complete file.
         let draft = file.with_extension(format!("{}", std::process::id()));
         std::fs::write(&draft, toml::to_string(&trusted)?)
             .and_then(|()| std::fs::rename(&draft, &file))
@@ -150,12 +150,12 @@ impl Project {
     }
 }
 
-/// Returns the file that names trusted projects; `MNEMAL_DATA_DIR` moves it together with the data.
+/// Returns the file of approved projects; `MNEMAL_DATA_DIR` moves it together with the data.
 fn list() -> Result<PathBuf> {
     Ok(place::state_directory()?.join(TRUSTED))
 }
 
-/// Returns the projects that the user trusts; what cannot be read trusts none.
+/// Returns the approved projects; an unreadable file approves none.
 fn trusted() -> Table {
     let text = list().ok().and_then(|file| std::fs::read_to_string(file).ok());
     text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
@@ -165,7 +165,7 @@ fn may_say(section: &str, key: &str) -> bool {
     SECTIONS.contains(&section) || KEYS.contains(&(section, key)) || (section, key) == ADDED
 }
 
-/// Returns the lower of two numbers; what is no number stays as the user has it.
+/// Returns the lower of two numbers; the user's value if the other one is not a number.
 fn lower(own: Value, other: &Value) -> Value {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
     match (number(&own), number(other)) {

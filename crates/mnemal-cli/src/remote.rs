@@ -1,7 +1,7 @@
-//! A server that is named by its address: a command is an errand there, and no file is opened here.
+//! Remote servers: with a server address, commands run there, and no local file is opened.
 //!
-//! The same code answers as beside a server of the same user, so that texts, documents and exit codes are those of a command
-//! over a file. The key says which spaces are there and what may be done in them.
+//! The server runs the same code, so texts, documents and exit codes are the same as with a local file. The key determines the
+//! accessible spaces and operations.
 
 use std::io::ErrorKind as IoKind;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -19,21 +19,22 @@ use crate::http::Connection;
 use crate::output::Output;
 use crate::{command, config, failure, place};
 
-/// The variable that names the server. Source: SURFACES 3.1.
+/// The environment variable with the server's address. Source: own choice.
 const SERVER: &str = "MNEMAL_SERVER";
-/// The variable that holds the key. Source: SURFACES 4.3.
+/// The environment variable with the API key. Source: own choice.
 const KEY: &str = "MNEMAL_API_KEY";
-/// How long a connection to one address may take, and an answer that needs no work. Source: own default.
+/// Time limit of a connection to one address, and of an answer without work. Source: own default.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long an answer may take. Source: own default, ten times what a server gives a request by its own default.
+/// Time limit of an answer. Source: own default, ten times the server's default limit of a request.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Returns the address of the server that is named, if one is.
+/// Returns the address of the named server, if there is one.
 pub(crate) fn named(global: &Global) -> Option<String> {
     global.server.clone().or_else(|| place::variable(SERVER))
 }
 
-/// Has the command done by the server that is named, prints what it told, and returns the exit code; `None` when no server is
+/// Runs a command on the named server, prints its output, and returns the exit code; `None` when no server is named, or the
+/// command opens no persistent space.
 /// named, or the command opens no space that is kept.
 pub(crate) fn through(
     global: &Global,
@@ -56,10 +57,10 @@ pub(crate) fn through(
     })
 }
 
-/// Asks a server whether it is ready, and returns what it says of itself: a JSON document.
+/// Checks whether a server is ready, and returns its answer, a JSON document.
 ///
 /// # Errors
-/// `Unavailable` when it is not, or cannot be reached; as an address that is none.
+/// `Unavailable` when it is not ready, or cannot be reached; `Unsupported` or `Invalid` for an address as in [`Server::named`].
 pub(crate) fn is_ready(url: &str) -> Result<String> {
     let server = Server::named(url)?;
     let mut connection = server.connected(CONNECT)?;
@@ -81,14 +82,14 @@ pub(crate) fn may_come(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Unavailable)
 }
 
-/// What a server answers.
+/// The answer of a server.
 enum Answered {
     Told(Told),
-    /// The status, and the problem document.
+    /// An error: the status, and the problem document.
     Refused(u16, Value),
 }
 
-/// Asks the server; `None` when memory is switched off here, and nothing is to be kept anywhere.
+/// Sends the command; `None` when memory is disabled here.
 fn asked(
     url: &str,
     global: &Global,
@@ -131,7 +132,7 @@ fn asked(
     Ok(Some(Answered::Refused(status, problem)))
 }
 
-/// Says why a command is none for a server.
+/// Returns the reason why a command cannot run remotely.
 fn why_not(command: &Command) -> &'static str {
     match command {
         Command::Mcp(_) => "clients of the protocol reach the server themselves, at /mcp/SPACE",
@@ -150,7 +151,7 @@ fn why_not(command: &Command) -> &'static str {
     }
 }
 
-/// Tells what the server refused, and returns the exit code.
+/// Prints the server's error, and returns the exit code.
 fn refused(status: u16, problem: &Value, output: &Output) -> u8 {
     if output.is_machine() {
         output.talk(&problem.to_string());
@@ -163,7 +164,7 @@ fn refused(status: u16, problem: &Value, output: &Output) -> u8 {
     code(status)
 }
 
-/// Returns the exit code of a status.
+/// Returns the exit code of an HTTP status.
 fn code(status: u16) -> u8 {
     let kind = match status {
         401 | 403 => return failure::NOT_ALLOWED,
@@ -176,24 +177,24 @@ fn code(status: u16) -> u8 {
     failure::code(kind)
 }
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Server {
-    /// The address as it was named.
+    /// The address as given.
     url: String,
-    /// Host and port as they stand in the address.
+    /// Host and port, as in the address.
     authority: String,
     host: String,
     port: u16,
-    /// What stands before every path, for a server behind another one.
+    /// Path prefix, for a server behind a reverse proxy.
     prefix: String,
 }
 
 impl Server {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// `Unsupported` for another scheme than `http`, `Invalid` for what is no address of a server.
+    /// `Unsupported` for another scheme than `http`, `Invalid` for a malformed address.
     fn named(url: &str) -> Result<Self> {
         let Some(rest) = url.strip_prefix("http://") else {
             let what = "a server is named as http://HOST:PORT; for one behind TLS lead a tunnel to it";
@@ -210,7 +211,7 @@ impl Server {
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| wrong())?),
             _ => (authority, 80),
         };
-        // An address with colons stands in brackets.
+        // An IPv6 address is in brackets.
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let host = bare.or_else(|| Some(host).filter(|host| !host.contains(':'))).ok_or_else(wrong)?;
         if host.is_empty() || port == 0 {
@@ -221,11 +222,11 @@ impl Server {
         Ok(Self { url: url.to_owned(), authority: authority.to_owned(), host: host.to_owned(), port, prefix })
     }
 
-    /// Returns the key that the server is shown: the one of the environment, else for one on this machine the local one, if
-    /// there is one.
+    /// Returns the API key for the server: that of the environment, else for a server on this machine the local one, if there is
+    /// one.
     ///
     /// # Errors
-    /// `Invalid` for what is no key.
+    /// `Invalid` for a malformed key.
     fn key(&self) -> Result<Option<Secret>> {
         if let Some(text) = place::variable(KEY) {
             let wrong = || Error::invalid(format!("{KEY} holds no key; one begins with mnk_"));
@@ -243,16 +244,16 @@ impl Server {
         }
     }
 
-    /// Sends an errand, and returns the status and the body of what is answered.
+    /// Sends a command, and returns the status and the body of the answer.
     ///
     /// # Errors
-    /// `Unavailable` when the server cannot be reached, or breaks off.
+    /// `Unavailable` when the server cannot be reached, or the connection breaks.
     fn ask(&self, errand: &[u8], space: &str, key: Option<&Secret>, again: Again) -> Result<(u16, Vec<u8>)> {
         let key = key.map(|key| format!("authorization: Bearer {}\r\n", key.expose())).unwrap_or_default();
         let head = format!("{SPACE}: {space}\r\n{key}content-type: application/json\r\n");
         let mut server = self.connected(PATIENCE)?;
         let sent = server.send(&self.head("POST", ERRANDS, &head, errand.len()), errand);
-        // A server that takes no more may have said why.
+        // A server that stops reading may have sent an error.
         match (server.answer(), sent) {
             (Ok(answered), _) => Ok(answered),
             (Err(cause), _) if cause.kind() == IoKind::InvalidData => Err(self.unreachable(cause)),
@@ -281,10 +282,10 @@ impl Server {
         Error::new(ErrorKind::Unavailable, what).because(cause).into()
     }
 
-    /// Connects to the first address of the server that answers; what is read and written then takes at most so long.
+    /// Connects to the first reachable address of the server; reads and writes then have this time limit.
     ///
     /// # Errors
-    /// `Unavailable` when none answers.
+    /// `Unavailable` when none is reachable.
     fn connected(&self, patience: Duration) -> Result<Connection<TcpStream>> {
         let connected = || {
             let stream = self.first()?;

@@ -1,4 +1,4 @@
-//! The runtime of a command.
+//! The async runtime of a command.
 
 use std::io::Result;
 
@@ -6,14 +6,14 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::args::Command;
 
-/// Bytes of the stack of each thread of a server. Source: the default of the main thread on Linux, on which commands run; builds
-/// for development need more than the 2 MiB of a Rust thread for the deepest requests. It is address space until it is used.
+/// Stack size of each server thread, in bytes. Source: the default of the main thread on Linux, on which commands run; debug
+/// builds need more than the 2 MiB of a Rust thread for the deepest requests. Unused stack is only address space.
 const STACK: usize = 8 * 1_024 * 1_024;
 
-/// Builds the runtime of a command, which is one piece of work; a server does several at once.
+/// Builds the runtime: single-threaded for a command, multi-threaded for a server.
 ///
 /// # Errors
-/// A system that gives no threads or no events.
+/// When the system provides no threads or no events.
 pub(crate) fn of(command: &Command) -> Result<Runtime> {
     match command {
         Command::Serve(_) => threads(),
@@ -29,10 +29,10 @@ fn threads() -> Result<Runtime> {
 mod tests {
     use super::*;
 
-    /// Goes down until this much of the stack lies behind it, in bytes: twice what a thread has by default.
+    /// Stack depth of the test, in bytes: twice the default of a thread.
     const DEEP: usize = 4 * 1_024 * 1_024;
 
-    /// Returns how many calls were needed; `top` is an address above the first of them.
+    /// Recurses to that depth and returns the number of calls; `top` is an address above the first one.
     fn descend(top: usize) -> usize {
         let frame = std::hint::black_box([1_u8; 1_024]);
         match top.saturating_sub(frame.as_ptr().addr()) {

@@ -1,4 +1,4 @@
-//! Exports that only the holder of a key reads, in the format of `age-encryption.org/v1`.
+//! Encrypted exports, in the format of `age-encryption.org/v1`.
 
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::path::Path;
@@ -9,10 +9,10 @@ use age::x25519::Recipient;
 use age::{DecryptError, Decryptor, Encryptor, IdentityFile};
 use mnemal::{Error, ErrorKind, Result};
 
-/// How an encrypted file begins: as bytes, or as text. Source: C2SP, age.md.
+/// The first bytes of an encrypted file, binary or armored. Source: C2SP, age.md.
 const BEGINNINGS: [&[u8]; 2] = [b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----"];
 
-/// Reads the public keys of those who shall be able to read an export.
+/// Parses the public keys of the recipients.
 pub(crate) fn recipients(keys: &[String]) -> Result<Vec<Recipient>> {
     let read = |key: &String| key.trim().to_ascii_lowercase().parse();
     let refused =
@@ -20,7 +20,7 @@ pub(crate) fn recipients(keys: &[String]) -> Result<Vec<Recipient>> {
     keys.iter().map(|key| read(key).map_err(refused)).collect()
 }
 
-/// Encrypts what is written for some recipients. What was not finished cannot be read.
+/// Encrypts a stream for some recipients. An unfinished file cannot be decrypted.
 pub(crate) fn writer<W: Write>(out: W, recipients: &[Recipient]) -> Result<StreamWriter<W>> {
     let each = recipients.iter().map(|one| one as &dyn age::Recipient);
     let encryptor = Encryptor::with_recipients(each)
@@ -30,16 +30,16 @@ pub(crate) fn writer<W: Write>(out: W, recipients: &[Recipient]) -> Result<Strea
         .map_err(|why| Error::new(ErrorKind::Unavailable, "cannot write what is encrypted").because(why))
 }
 
-/// Whether a file that begins so is encrypted.
+/// Whether a file with these first bytes is encrypted.
 pub(crate) fn is_sealed(beginning: &[u8]) -> bool {
     BEGINNINGS.iter().any(|one| beginning.starts_with(one))
 }
 
-/// Returns what a file holds: as it is, or opened with the keys of `identity` where it is encrypted.
+/// Returns the content of a file, decrypted with the keys of `identity` if it is encrypted.
 ///
 /// # Errors
-/// `Invalid` for an encrypted file without a key that opens it, and for one whose beginning was changed; `Unavailable` when
-/// it cannot be read. A change behind the beginning is an error of the reader.
+/// `Invalid` for an encrypted file without a matching key, and for a tampered header; `Unavailable` when it cannot be read.
+/// Tampering after the header is an error of the reader.
 pub(crate) fn opened(
     mut file: Box<dyn BufRead + Send>,
     name: &str,

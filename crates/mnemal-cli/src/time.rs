@@ -1,4 +1,4 @@
-//! Times as people write them.
+//! Parsing of times on the command line.
 
 use anyhow::Result;
 use jiff::civil::{Date, DateTime};
@@ -8,10 +8,10 @@ use mnemal::{Error, Timestamp, WorldTime, Zone};
 
 /// Digits of a year. Source: the years 1970 to 9999.
 const YEAR_DIGITS: usize = 4;
-/// Digits of Unix milliseconds. Source: own choice; eleven digits and fewer lie before 1974 and are more often seconds.
+/// Digits of Unix milliseconds. Source: own choice; with eleven digits or fewer they are before 1974, and more often seconds.
 const MILLIS_DIGITS: std::ops::RangeInclusive<usize> = 12..=15;
 
-/// Reads RFC 3339, a year, a month, a day or a time of a day without a zone (the system's is meant), or Unix milliseconds.
+/// Parses RFC 3339, a year, a month, a day or a local time of day (in the system's zone), or Unix milliseconds.
 ///
 /// # Errors
 /// `Invalid` for anything else, or a time outside 1970 to 9999.
@@ -27,7 +27,7 @@ pub(crate) fn read(text: &str) -> Result<Timestamp> {
     Ok(Timestamp::from_micros(civil.ok_or_else(|| wrong(text))?.timestamp().as_microsecond())?)
 }
 
-/// Reads the moment at which something was said, with the zone of its place: the offset that is written, else the system's.
+/// Parses the time of an event with its zone: the written offset, else the system's zone.
 ///
 /// # Errors
 /// As [`read`].
@@ -55,8 +55,7 @@ pub(crate) fn here(at: Timestamp) -> Zone {
     }
 }
 
-/// Reads a moment of world time: a year, a month, a day or a time of a day, of any year from 1 on and without a zone, or what
-/// [`read`] reads.
+/// Parses a world time: a year, a month, a day or a time of day without a zone, of any year from 1 on, or what [`read`] accepts.
 ///
 /// # Errors
 /// As [`read`].
@@ -67,13 +66,13 @@ pub(crate) fn world(text: &str) -> Result<WorldTime> {
     Ok(WorldTime::from_seconds(read(text)?.as_micros().div_euclid(1_000_000)))
 }
 
-/// Reads a number that can only be Unix milliseconds.
+/// Parses a number that can only be Unix milliseconds.
 fn millis(text: &str) -> Option<i64> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     (is_number && MILLIS_DIGITS.contains(&text.len())).then(|| text.parse().ok()).flatten()
 }
 
-/// Reads a year, a month, a day or a time of a day without a zone, as its first moment.
+/// Parses a year, a month, a day or a time of day without a zone, as its first moment.
 fn civil(text: &str) -> Option<DateTime> {
     let is_year = text.len() == YEAR_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_year {
@@ -92,7 +91,7 @@ fn wrong(text: &str) -> Error {
     ))
 }
 
-/// Reads a duration of one unit: `90s`, `30m`, `12h`, `7d`.
+/// Parses a duration of one unit: `90s`, `30m`, `12h`, `7d`.
 ///
 /// # Errors
 /// `Invalid` for anything else.
@@ -147,7 +146,7 @@ mod tests {
         assert_eq!(day("2019-03-01T00:20:00+13:00"), "2019-03-01");
         assert_eq!(day("2026-11-20T17:30:00-08:00"), "2026-11-20");
         assert_eq!(day("2026-11-20T23:30:00Z"), "2026-11-20");
-        // Whatever the system's zone is, a day without one is a day there.
+        // In any system zone, a day without a zone is a local day.
         assert_eq!(day("2026-11-20"), "2026-11-20");
         assert_eq!(day("2026-11-20T00:10"), "2026-11-20");
     }

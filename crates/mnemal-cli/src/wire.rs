@@ -1,5 +1,5 @@
-//! JSON forms of answers for programs, written out by hand so that nothing inside can change them. Those that
-//! the server answers as well are its own.
+//! JSON forms of answers, written by hand so that internal changes cannot alter them. Forms that the server also returns are
+//! defined there.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct StoredForm {
 }
 
 impl StoredForm {
-    /// Returns the form of an answer with its gaps.
+    /// Builds the form of an answer with its gaps.
     pub(crate) fn new(stored: &Stored, of: &[Gap]) -> Self {
         Self {
             id: stored.id.map(|id| id.to_string()),
@@ -60,13 +60,13 @@ impl From<&ScorePart> for PartForm {
     }
 }
 
-/// Where a line's text stands.
+/// The location of a line's text.
 #[derive(Debug, Serialize)]
 pub(crate) struct SourceForm {
     pub(crate) event_id: String,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The file, the headings and the page, where it is text of a file.
+    /// The file, the headings and the page, for text of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<String>,
 }
@@ -93,7 +93,7 @@ pub(crate) struct LineForm {
     pub(crate) parts: Vec<PartForm>,
 }
 
-/// What was left out.
+/// An omission.
 #[derive(Debug, Serialize)]
 pub(crate) struct OmittedForm {
     pub(crate) record: String,
@@ -102,7 +102,7 @@ pub(crate) struct OmittedForm {
     pub(crate) score: f32,
 }
 
-/// The account of a context.
+/// The receipt of a context.
 #[derive(Debug, Serialize)]
 pub(crate) struct ReceiptForm {
     pub(crate) id: String,
@@ -159,7 +159,7 @@ impl From<&mnemal::Omitted> for OmittedForm {
 }
 
 impl ReceiptForm {
-    /// Returns the form of a receipt; `places` says where texts of files stand.
+    /// Builds the form of a receipt; `places` holds the locations of file texts.
     pub(crate) fn with_places(receipt: &Receipt, places: &HashMap<EventId, String>) -> Self {
         let form = |source: &mnemal::Source| SourceForm {
             place: places.get(&source.event).cloned(),

@@ -1,4 +1,4 @@
-//! The program as its users run it: every command from an empty home, with its exit code and both streams.
+//! End-to-end tests of the program: every command from an empty home, with its exit code and both streams.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home of its own for each test.
+/// A separate home for each test.
 struct Home(TempDir);
 
 struct Ran {
@@ -46,7 +46,7 @@ impl Home {
         let mut command = self.command(args);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that refuses its input early closes the pipe.
+        // A program that rejects its input early closes the pipe.
         let _closed = child.stdin.take().unwrap().write_all(input);
         ran(child.wait_with_output().unwrap())
     }
@@ -281,7 +281,7 @@ fn a_program_that_is_interrupted_says_so_to_its_shell() {
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let status = child.wait().unwrap();
-    // A shell tells the end by a signal as 128 and its number.
+    // A shell reports termination by a signal as 128 plus its number.
     assert_eq!(status.code().or_else(|| Some(128 + status.signal()?)), Some(130));
 }
 
@@ -399,7 +399,7 @@ fn a_broken_line_is_named_and_skipped_only_when_told() {
 #[test]
 fn a_text_without_end_stops_nothing_by_whatever_way_it_comes() {
     let home = Home::new();
-    // One longer than an event may be, and one of a single word that is not: a note is refused, a message comes in parts.
+    // One longer than the event limit, and one of a single repeated word below it: a note is rejected, a message is split.
     let (endless, dull) = ("spam ".repeat(58_000), "ha ".repeat(58_000));
     let refused = home.pipe(&["remember", "-"], endless.as_bytes());
     assert!(refused.code == 2 && refused.err.contains("bytes"), "{}", refused.err);
@@ -417,7 +417,7 @@ fn a_text_without_end_stops_nothing_by_whatever_way_it_comes() {
     home.file("book.txt", &format!("{endless}\n\n{endless}"));
     assert_eq!(home.run(&["ingest", "book.txt"]).code, 0);
     assert_eq!(home.run(&["dream"]).code, 0);
-    // Each look makes so many summaries and no more.
+    // Each call refreshes a bounded number of summaries.
     let look = |_| {
         assert_eq!(home.run(&["summary", "--tree"]).code, 0);
         home.json(&["--json", "status"])
@@ -583,7 +583,7 @@ fn init_status_and_doctor_say_where_things_are() {
     assert!(doctor.code == 0 && !doctor.out.contains("FAIL"), "{}", doctor.out);
     let database = home.path().join("data/spaces/default.db");
     std::fs::write(&database, b"this is not a database, and never was one").unwrap();
-    // What the write-ahead log holds would mend the file.
+    // The write-ahead log would repair the file.
     for side in ["-wal", "-shm"] {
         let _absent = std::fs::remove_file(format!("{}{side}", database.display()));
     }

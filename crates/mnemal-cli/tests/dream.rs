@@ -1,4 +1,4 @@
-//! The dream on the command line.
+//! Consolidation on the command line.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -70,7 +70,7 @@ fn a_look_at_any_derivation_leaves_the_space_byte_for_byte_as_it_was() {
         &["import", "--own-history", "own.jsonl"][..],
         &["remember", "The lift is loud."],
         &["remember", "The lift is loud."],
-        // Layers that are behind the log catch up when they are read, whoever reads them.
+        // Lagging layers catch up when any command reads them.
         &["entity", "list"],
         &["summary", "root"],
     ] {

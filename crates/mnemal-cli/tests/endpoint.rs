@@ -1,4 +1,4 @@
-//! The program and an endpoint on the loopback interface: vectors are made when they are asked for, and never by a read.
+//! The program with an embedding endpoint on loopback: vectors are made on request, and never by a read.
 
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const KEY: &str = "sk-nobody-may-read-this";
 
-/// Vectors of four values that depend on the letters of a text.
+/// Vectors of four values derived from the letters of a text.
 fn embeds(_: usize, heard: &Heard) -> Told {
     let question: Value = serde_json::from_str(&heard.body).unwrap();
     let texts = question.get("input").and_then(Value::as_array).unwrap();
@@ -48,7 +48,7 @@ impl Home {
         command
     }
 
-    /// Runs the program beside the server, which lives in this runtime.
+    /// Runs the program while the server runs in this runtime.
     async fn run(&self, args: &[&str]) -> Output {
         let mut command = self.command(args);
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Two weeks of one person with two projects, through the hooks of the program: what is injected is what a careful person
-//! would inject. The story and its expected blocks are in `fortnight/script.txt`, which says how it is written.
+//! Two weeks of one user with two projects, through the hooks: the injected blocks are those that a careful person would inject.
+//! The story and its expected blocks are in `fortnight/script.txt`, which explains its format.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,18 +19,18 @@ use tempfile::TempDir;
 
 const STORY: &str = include_str!("fortnight/script.txt");
 
-/// One person's machine while the story runs.
+/// One user's machine during the story.
 struct Machine {
     home: TempDir,
     day: String,
     project: String,
     session: String,
-    /// Entries of each transcript, to name and link new ones.
+    /// Number of entries of each transcript, to name and link new ones.
     entries: HashMap<String, usize>,
-    /// The line of the story, and the lines that the hook there injected.
+    /// The line of the story, and the lines injected by its hook.
     injected: (usize, String, Vec<String>),
     expected: Vec<String>,
-    /// Whether the story says what the last hook must inject.
+    /// Whether the story states the expected injection of the last hook.
     judged: bool,
     differences: String,
 }
@@ -72,7 +72,7 @@ impl Machine {
         std::fs::create_dir_all(self.folder().join(".git")).unwrap();
     }
 
-    /// Runs a hook and keeps what it injects.
+    /// Runs a hook and records its injection.
     fn hook(&mut self, event: &str, more: &Value) -> Vec<String> {
         let mut input = json!({
             "session_id": self.session, "transcript_path": self.transcript(), "cwd": self.folder(),
@@ -90,7 +90,7 @@ impl Machine {
         block.lines().filter_map(bare).collect()
     }
 
-    /// Adds an entry to the transcript as the client writes them.
+    /// Adds an entry to the transcript in the client's format.
     fn say(&mut self, time: &str, kind: &str, content: &Value) {
         let session = self.session.clone();
         let place = self.entries.entry(session.clone()).or_default();
@@ -122,7 +122,7 @@ impl Machine {
         assert!(status.success(), "{line}");
     }
 
-    /// Compares what the last hook injected with what the story says.
+    /// Compares the last injection with the expected one.
     fn settle(&mut self) {
         let (line, step, injected) = &self.injected;
         if self.judged && *injected != self.expected {
@@ -177,7 +177,7 @@ impl Machine {
     }
 }
 
-/// A line of a block without its id; days after the story are `today`. Lines of the fence say nothing here.
+/// A line of a block without its id; days after the story become `today`. Lines of the fence are ignored.
 fn bare(line: &str) -> Option<String> {
     if line == "external:" {
         return Some(line.to_owned());
@@ -188,7 +188,7 @@ fn bare(line: &str) -> Option<String> {
     Some(format!("- {number} {day} {text}"))
 }
 
-/// Splits a command at blanks, except within quotes.
+/// Splits a command at spaces, except within quotes.
 fn words(line: &str) -> Vec<String> {
     line.split('"')
         .enumerate()

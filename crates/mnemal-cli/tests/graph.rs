@@ -236,7 +236,7 @@ fn somebody_is_forgotten_with_every_event_that_names_them() {
         (&json!("preview"), &json!(2), &json!(1))
     );
     let mut same = read(&home, &["memory", "forget", "Anna", "--dry-run", "--json"]);
-    // What can be confirmed has a token, and each look has its own.
+    // A confirmable preview has a token, and each preview has its own.
     for preview in [&mut dry, &mut same] {
         for own in ["confirm_token", "expires_at"] {
             assert!(
@@ -282,7 +282,7 @@ fn the_graph_is_written_in_three_formats_with_everything_escaped() {
 fn everybody_and_all_that_is_known_of_one_are_shown_under_the_names_of_another_memory() {
     let home = tempfile::tempdir().unwrap();
     said(&home, &["My sister Anna lives in Oslo.", "Ben likes sailing."]);
-    // What was said is read when somebody asks, for as long as one waits; what is left then, when the next one asks.
+    // Reads fold pending turns for a limited time; the next read folds the rest.
     run(&home, &["entity", "list"]);
     let listed = run(&home, &["memory", "entities"]);
     assert_eq!(listed, run(&home, &["entity", "list"]));

@@ -1,4 +1,4 @@
-//! The guide: its commands run page by page in an empty home, its program is the example, and its list of pages is whole.
+//! The guide: its commands run page by page in an empty home, its program is the example, and its list of pages is complete.
 
 #![cfg(unix)]
 #![expect(
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// The port of the documents, for which each page gets one that nobody uses.
+/// The documented port; each page gets an unused one instead.
 const PORT: &str = "6767";
 
 fn folder() -> PathBuf {
@@ -30,7 +30,7 @@ fn pages() -> Vec<String> {
     summary.lines().filter_map(|line| Some(line.split_once("](")?.1.strip_suffix(')')?.to_owned())).collect()
 }
 
-/// The blocks of a language in a page, one after the other.
+/// The concatenated code blocks of a language in a page.
 fn blocks(page: &str, language: &str) -> String {
     let (mut text, mut is_in) = (String::new(), false);
     for line in page.lines() {
@@ -46,7 +46,7 @@ fn blocks(page: &str, language: &str) -> String {
     text
 }
 
-/// Runs the commands of a page as a person would who has just installed the program.
+/// Runs the commands of a page as a new user would.
 fn run(page: &str) {
     let script = blocks(&read(page), "sh");
     assert!(!script.is_empty(), "{page} has no commands");

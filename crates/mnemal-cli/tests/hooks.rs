@@ -1,4 +1,4 @@
-//! The hooks and the setup as a client and a person run them: every event with its exact answer, and every way to fail.
+//! Hooks and setup as a client and a person run them: every event with its exact answer, and every failure mode.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,12 +13,12 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The installation's key of all tests, so that ids and markers are the same in each run.
+/// The installation's key of all tests, so that ids and markers are reproducible.
 const KEY: [u8; 32] = [7; 32];
 /// A conversation of an earlier day.
 const EARLIER: &str = include_str!("hooks/earlier.jsonl");
 
-/// One person's machine with one project.
+/// One user's machine with one project.
 struct Desk(TempDir);
 
 impl Desk {
@@ -30,7 +30,7 @@ impl Desk {
         desk
     }
 
-    /// A machine whose earlier conversation was captured.
+    /// A machine with a captured earlier conversation.
     fn used() -> Self {
         let desk = Self::new();
         let transcript = desk.write("earlier.jsonl", EARLIER);
@@ -60,7 +60,7 @@ impl Desk {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
         command.args(args).current_dir(self.project()).env_clear();
         command.env("HOME", self.path()).env("MNEMAL_DATA_DIR", self.data()).env("TZ", "UTC");
-        // A machine under load must not decide what is answered; deadlines have a test of their own.
+        // A busy machine must not affect the answers; deadlines have their own test.
         command.env("MNEMAL_HOOKS__DEADLINE_MS", "120000").env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000");
         command
     }
@@ -71,7 +71,7 @@ impl Desk {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that refuses its arguments does not read.
+        // A program that rejects its arguments does not read.
         let _closed = child.stdin.take().unwrap().write_all(stdin);
         child
     }
@@ -80,7 +80,7 @@ impl Desk {
         json!({"session_id": session, "transcript_path": transcript, "cwd": self.project()})
     }
 
-    /// Answers an event; whatever happens, the program succeeds, prints one JSON document, and says nothing else.
+    /// Answers an event; the program must always succeed and print exactly one JSON document.
     fn raw(&self, event: &str, stdin: &[u8]) -> String {
         answer(self.start(&["hook", "claude-code", event], stdin).wait_with_output().unwrap())
     }
@@ -108,7 +108,7 @@ impl Desk {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What the space holds, without the line that says when it was asked.
+    /// The content of the space, without the line with the time of the export.
     fn export(&self) -> String {
         self.run(&["export"]).lines().skip(1).collect()
     }
@@ -129,7 +129,7 @@ impl Desk {
     }
 }
 
-/// Processes of a group, where the system shows them.
+/// Number of processes of a group, where the system shows them.
 fn members(group: u32) -> usize {
     let in_group = |stat: String| {
         let behind_name = stat.rsplit_once(") ")?.1.to_owned();
@@ -155,9 +155,9 @@ fn block(answer: &str) -> String {
     value["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
-/// An answer without what differs from run to run: the id of its receipt, and the day on which its notes were read in.
+/// An answer without its variable parts: the receipt's id, and the day on which its notes were imported.
 fn steady(answer: &str) -> String {
-    // The story is of March 2026; what has another day was read in now.
+    // The story is of March 2026; any other day is the day of the import.
     let mut parts = answer.split("\\n- ");
     let mut steady = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -338,11 +338,11 @@ fn what_a_session_was_shown_is_not_shown_again_until_its_window_loses_it() {
     assert!(!block(&first).contains("thanks"), "{first}");
     assert_eq!(desk.start_session("now", "resume"), "{}");
     assert_eq!(ask(), "{}");
-    // After a compaction the start tells again where the last conversation stopped, and no small talk of it.
+    // After a compaction the start shows the end of the last conversation again, without small talk.
     let again = block(&desk.start_session("now", "compact"));
     assert!(again.contains("5544") && !again.contains("welcome"), "{again}");
     assert_eq!(ask(), "{}");
-    // Its own words are in the window already.
+    // Its own turns are in the window already.
     assert_eq!(desk.prompt("earlier", "Which port does the orders database listen on?"), "{}");
     for nothing in ["ok", "    ", "and then?", "what was that"] {
         assert_eq!(desk.prompt("other", nothing), "{}", "{nothing}");
@@ -374,7 +374,7 @@ fn a_transcript_that_grows_is_captured_once_with_its_links() {
     let grown = Desk::new();
     let bytes = EARLIER.as_bytes();
     let path = grown.path().join("earlier.jsonl");
-    // Cut anywhere, also within a line and within a character.
+    // Truncated anywhere, also within a line and within a character.
     for end in (0..bytes.len()).step_by(173).chain([bytes.len()]) {
         std::fs::write(&path, &bytes[..end]).unwrap();
         assert_eq!(grown.hook("Stop", &grown.input("earlier", &path)), "{}");
@@ -388,20 +388,20 @@ fn a_transcript_that_grows_is_captured_once_with_its_links() {
     };
     assert_eq!(plain(&grown), plain(&whole));
     assert_eq!(grown.log(), "");
-    // Without its mark, and after the file was replaced by a shorter one, nothing is stored twice.
+    // Without its position file, and after the transcript was replaced by a shorter one, nothing is stored twice.
     std::fs::remove_dir_all(grown.data().join("hooks")).unwrap();
     assert_eq!(grown.hook("SessionEnd", &grown.input("earlier", &path)), "{}");
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     assert_eq!(grown.hook("Stop", &grown.input("earlier", &path)), "{}");
     assert_eq!(plain(&grown), plain(&whole));
-    // A log that lost its end gets it back.
+    // A log that lost its newest events gets them back.
     for entry in std::fs::read_dir(grown.data().join("spaces")).unwrap().flatten() {
         std::fs::remove_file(entry.path()).unwrap();
     }
     std::fs::write(&path, bytes).unwrap();
     assert_eq!(grown.hook("Stop", &grown.input("earlier", &path)), "{}");
     assert_eq!(plain(&grown), plain(&whole));
-    // The import of the same file knows it too.
+    // An import of the same file recognizes its events.
     let report = grown.run(&["--json", "import", "--own-history", path.to_str().unwrap()]);
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(
@@ -459,7 +459,7 @@ fn what_was_injected_and_comes_back_adds_nothing() {
     let known = desk.export();
     let mut text = String::new();
     for round in 0..100 {
-        // The client writes the block into the transcript in every way that it has.
+        // The client writes the block into the transcript in all of its ways.
         let (user, meta) = (format!("u{round}"), format!("m{round}"));
         let reminder = format!("<system-reminder>\n{}</system-reminder>", block(&first));
         text.push_str(&entry(
@@ -531,14 +531,14 @@ fn many_hooks_at_once_lose_nothing_and_leave_no_process() {
             assert_eq!(members(group), 0, "nothing outlives the hook that started it");
         }
     }
-    // Beside the turns stand the entries of the conversation, which became long.
+    // The log contains the turns, and the timeline entries of the long conversation.
     let mut said = desk.events();
     said.retain(|event| event["role"] == "user");
     assert_eq!(said.len(), 80, "{}", desk.log());
     assert_eq!(desk.log(), "");
 }
 
-/// A store that never answers: the database is a pipe that nobody writes into.
+/// A store that never answers: the database is a pipe without a writer.
 #[cfg(unix)]
 #[test]
 fn a_store_that_hangs_ends_with_the_deadline() {

@@ -1,4 +1,4 @@
-//! Memories of other programs come in, what is here goes out, and the program says how good it is.
+//! Import of other programs' memories, export, and quality reports of imports.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -247,7 +247,7 @@ fn the_doctor_finds_copies_names_the_fix_and_mends_only_when_told() {
     assert!(mended.contains(&("duplicates".to_owned(), "ok".to_owned())), "{mended:?}");
 }
 
-/// An account export of ChatGPT with so many conversations of four turns each.
+/// An account export of ChatGPT with this many conversations of four turns each.
 fn conversations(count: usize) -> String {
     let turn = |n: usize, place: usize| {
         let role = if place.is_multiple_of(2) { "user" } else { "assistant" };
@@ -284,7 +284,7 @@ fn an_import_that_is_killed_goes_on_where_it_stopped_and_brings_nothing_twice() 
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // What does not fit into the pipe is read before the rest can be written.
+    // The first part must be read before the pipe has room for the rest.
     pipe.write_all(&text.as_bytes()[..text.len() * 9 / 10]).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();

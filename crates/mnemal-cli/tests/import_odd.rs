@@ -1,4 +1,4 @@
-//! Files of other programs as people have them: whole exports, zips, damaged files, files beside them.
+//! Imports of real-world files: whole account exports, zips, damaged files, unrelated files.
 
 #![expect(
     clippy::unwrap_used,
@@ -40,7 +40,7 @@ impl Home {
         fs::write(path, bytes).unwrap();
     }
 
-    /// Everything that was said, oldest first.
+    /// All turns, oldest first.
     fn said(&self) -> Vec<String> {
         let listed: Value =
             serde_json::from_str(&self.run(&["log", "list", "-n", "100", "--json"]).out).unwrap();
@@ -100,7 +100,7 @@ fn a_folder_of_nothing_is_no_success_and_a_file_that_gives_nothing_is_named() {
     assert_eq!(home.said(), ["The key hangs behind the bell."]);
 }
 
-/// Makes a zip of files that are stored as they are.
+/// Makes a zip of uncompressed files.
 fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let crc = |bytes: &[u8]| {
         !bytes.iter().fold(u32::MAX, |crc, byte| {

@@ -1,4 +1,4 @@
-//! Files as users give them: by name, by folder, through a pipe, and through an inbox.
+//! File ingestion on the command line: by name, by folder, through a pipe, and through an inbox.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -45,7 +45,7 @@ impl Home {
         path
     }
 
-    /// A file that nobody has written for years.
+    /// A file that was last modified years ago.
     fn old_file(&self, name: &str, text: &[u8]) {
         let file = fs::File::options().write(true).open(self.file(name, text)).unwrap();
         file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000)).unwrap();
@@ -170,7 +170,7 @@ fn a_build_without_a_format_says_so_and_one_with_it_reads_it_in_a_child() {
     }
 }
 
-/// The child itself, as the program starts it.
+/// Runs the child process as the program does.
 #[cfg(all(unix, feature = "ingest-docs"))]
 fn child(kind: &str, bytes: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
@@ -184,7 +184,7 @@ fn child(kind: &str, bytes: &[u8]) -> Output {
 #[cfg(all(unix, feature = "ingest-docs"))]
 #[test]
 fn a_child_that_takes_too_much_ends_alone() {
-    // A PDF whose objects hold each other deeper than any stack, and one that asks for more memory than there is.
+    // A PDF with deeper nesting than any stack, and one that requests more memory than there is.
     let deep =
         format!("%PDF-1.4\n1 0 obj\n{}\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF", "[".repeat(5_000_000));
     let huge = vec![b'a'; 300 * 1024 * 1024];

@@ -1,4 +1,4 @@
-//! Files that are read again: changed, grown, copied, forgotten.
+//! Repeated ingestion of files: changed, grown, copied, forgotten.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -108,7 +108,7 @@ fn an_export_that_is_older_overrides_nothing_under_a_key() {
     assert_eq!(report["older_keys"], 1, "{report}");
     let held = home.text(&["-s", "new", "memory", "list"]);
     assert!(held.contains("9999") && !held.contains("1111"), "{held}");
-    // The other way round the newer one comes in.
+    // In the other order, the newer one is imported.
     home.run(&["-s", "new", "export", "new.jsonl"]);
     home.run(&["-s", "old", "import", "new.jsonl"]);
     assert!(home.text(&["-s", "old", "memory", "list"]).contains("9999"));
@@ -124,7 +124,7 @@ fn an_export_that_is_older_does_not_bring_back_what_was_put_away_under_a_key() {
     home.run(&["-s", "new", "import", "old.jsonl"]);
     let held = home.text(&["-s", "new", "memory", "list"]);
     assert!(!held.contains("9999") && !held.contains("1111"), "{held}");
-    // What is put back is what was put away, and what is said from now on holds.
+    // Restoring returns the archived note, and later writes take effect.
     home.run(&["-s", "new", "memory", "restore", "door"]);
     let held = home.text(&["-s", "new", "memory", "list"]);
     assert!(held.contains("9999") && !held.contains("1111"), "{held}");

@@ -1,4 +1,4 @@
-//! No command and no tool shows words of another space or another user, whatever ids and names of it are asked for.
+//! Isolation: no command and no tool shows text of another space or another user, whatever ids and names are given.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,11 +13,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Words that only the other space holds.
+/// Words that occur only in the other space.
 const CANARIES: [&str; 4] = ["quarzblende", "zimtkrone", "nebelfink", "opaldistel"];
 
-/// How each command is called: `{event}`, `{note}`, `{entity}`, `{session}` and `{key}` are ids and names of the other
-/// space, `{new}` is a path that is free, `{file}` a file of ours. `None`: it says nothing of a space's content, and why.
+/// The call of each command: `{event}`, `{note}`, `{entity}`, `{session}` and `{key}` are ids and names of the other space,
+/// `{new}` is an unused path, `{file}` a local file. `None`, with the reason: it shows no content of a space.
 const COMMANDS: &[(&str, Option<&str>)] = &[
     ("init", Some("")),
     ("demo", None), // shows a sample in a space of its own that is thrown away
@@ -141,10 +141,10 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("setup", None), // changes the settings of a client
 ];
 
-/// How each tool is called.
+/// The calls of each tool.
 const TOOLS: &[(&str, &[(&str, &str)])] = &[("full", FULL), ("chatgpt", CHATGPT), ("classic", CLASSIC)];
 
-/// Every tool of the memory's own; `readonly` and `compat` offer some of these, under their own names or others.
+/// All of mnemal's own tools; `readonly` and `compat` offer some of these, under their own or other names.
 const FULL: &[(&str, &str)] = &[
     ("memory_context", r#"{"query": "garden lamp harbour", "session": "{session}"}"#),
     ("memory_answer", r#"{"query": "Where is the garden lamp of the harbour?", "session": "{session}"}"#),
@@ -191,7 +191,7 @@ const CLASSIC: &[(&str, &str)] = &[
     ("open_nodes", r#"{"names": ["{entity}"]}"#),
 ];
 
-/// Resources and prompts: method and what is asked.
+/// Resources and prompts: method and parameters.
 const PARTS: &[(&str, &str)] = &[
     ("resources/list", "{}"),
     ("resources/templates/list", "{}"),
@@ -219,17 +219,17 @@ const PARTS: &[(&str, &str)] = &[
 
 struct Homes {
     home: TempDir,
-    /// What stands for the places of a call.
+    /// The values of a call's placeholders.
     names: Vec<(&'static str, String)>,
 }
 
 impl Homes {
-    /// Makes two spaces; the names are those of the one that is not asked.
+    /// Creates two spaces; the names are those of the one that is not queried.
     fn new() -> Self {
         Self::of(&["-s", "theirs"], &["-s", "ours"])
     }
 
-    /// Makes two memories, by the options that mean each; the names are those of the first.
+    /// Creates two memories, given by options; the names are those of the first.
     fn of(other: &[&str], own: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut homes = Self { home, names: Vec::new() };
@@ -286,10 +286,10 @@ impl Homes {
         self.names.iter().fold(call.to_owned(), |call, (place, name)| call.replace(place, name))
     }
 
-    /// Every command, by its words.
+    /// All commands, with subcommands.
     fn commands(&self, above: &[&str]) -> BTreeSet<String> {
         let (help, _) = self.run(&[above, &["--help"]].concat());
-        // The program has its commands in groups, above its options; a command has its own under one heading.
+        // The program lists its commands in groups, before its options; a command lists its subcommands under one heading.
         let list = match help.split_once("\nCommands:\n") {
             Some((_, list)) => list.split("\n\n").next().unwrap_or_default(),
             None if above.is_empty() => help.split("\nOptions:\n").next().unwrap_or_default(),
@@ -364,7 +364,7 @@ fn no_command_shows_words_of_another_space() {
     }
 }
 
-/// A server of our space, behind its pipes.
+/// An MCP server of our space.
 struct Tools {
     child: Child,
     requests: Option<ChildStdin>,

@@ -1,4 +1,4 @@
-//! `mnemal mcp` as a client starts it: a process of its own behind two pipes.
+//! `mnemal mcp` as a client starts it: a separate process behind two pipes.
 
 #![expect(
     clippy::unwrap_used,
@@ -77,7 +77,7 @@ impl Server {
         self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Closes the input; returns how long the process still ran, what was left on stdout, and stderr.
+    /// Closes the input; returns the time until exit, the remaining stdout, and stderr.
     #[expect(clippy::disallowed_methods, reason = "the end of a process is measured on the wall")]
     fn end(mut self) -> (Duration, String, String) {
         drop(self.requests);
@@ -143,7 +143,7 @@ fn two_servers_write_to_one_file_and_nothing_is_lost_or_doubled() {
             assert!(answer["result"]["isError"] == false, "{answer}");
         }
     }
-    // Each look folds for a while; on a busy machine one is not enough.
+    // Each call folds for a limited time; on a busy machine one is not enough.
     let look = |_| -> Value {
         let told = command(home.path()).args(["status", "--json"]).output().unwrap();
         serde_json::from_slice(&told.stdout).unwrap()
@@ -167,7 +167,7 @@ fn the_process_speaks_only_the_protocol_and_ends_with_its_input() {
         writeln!(server.requests, "{line}").unwrap();
     }
     let id = server.send("tools/list", &json!({}));
-    // What was wrong was answered, or passed over, before.
+    // Invalid messages were answered or ignored before.
     let listed = loop {
         let message = server.next();
         if message["id"] == id {
@@ -183,7 +183,7 @@ fn the_process_speaks_only_the_protocol_and_ends_with_its_input() {
     let (took, rest, talk) = server.end();
     assert!(took < Duration::from_secs(1), "{took:?}");
     assert_eq!((rest.as_str(), talk.as_str()), ("", ""));
-    // All of it is in one file again.
+    // All data is in one file again.
     let data = home.path().join("data/spaces");
     let names: Vec<String> = std::fs::read_dir(data)
         .unwrap()

@@ -1,5 +1,4 @@
-//! The program and a language model on the loopback interface: it is asked only when it is configured and only when somebody
-//! asks for it.
+//! The program with a language model on loopback: it is called only when it is configured and only on request.
 
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
@@ -34,7 +33,7 @@ impl Home {
         Self { folder: tempfile::tempdir().unwrap(), base_url: server.url(), provider }
     }
 
-    /// Runs the program beside the server, which lives in this runtime.
+    /// Runs the program while the server runs in this runtime.
     async fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
         command
@@ -121,7 +120,7 @@ async fn a_key_that_is_refused_is_said_by_the_doctor() {
     assert_eq!(server.heard().len(), 1);
 }
 
-/// Answers about the conversation of the test with these words, and nothing else.
+/// Answers about the test's conversation with these words, and nothing else.
 fn condenses(words: &'static str) -> impl Fn(usize, &Heard) -> Told + Send + Sync {
     move |_, heard| Told::words(if heard.body.contains("place where I sleep") { words } else { "ready" })
 }

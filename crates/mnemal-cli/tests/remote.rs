@@ -1,4 +1,4 @@
-//! Commands that ask a server by its address, as from another machine: a home of their own, in which nothing comes to be.
+//! Remote commands, as from another machine: with a separate home, which must stay empty.
 
 #![cfg(unix)]
 #![expect(
@@ -36,7 +36,7 @@ fn said(mut command: Command) -> Said {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// A server with a home, and another home from which it is asked.
+/// A server with a home, and another home for its client.
 struct Far {
     server: Child,
     address: String,
@@ -58,7 +58,7 @@ impl Far {
         format!("http://{}", self.address)
     }
 
-    /// Makes a key for spaces, of so many rights.
+    /// Creates a key for spaces, with some rights.
     fn key(&self, spaces: &str, more: &[&str]) -> String {
         let call = [&["-s", spaces, "key", "create", "--name", "far", "--json"], more].concat();
         let (code, out, err) = self.there(&call);
@@ -66,7 +66,7 @@ impl Far {
         serde_json::from_str::<Value>(&out).unwrap()["secret"].as_str().unwrap().to_owned()
     }
 
-    /// What a command says on the machine of the server.
+    /// The output of a command on the server's machine.
     fn there(&self, arguments: &[&str]) -> Said {
         said(command(self.there.path(), arguments))
     }
@@ -77,12 +77,12 @@ impl Far {
         command
     }
 
-    /// What a command says on the other machine.
+    /// The output of a command on the client's machine.
     fn here(&self, key: &str, arguments: &[&str]) -> Said {
         said(self.asking(key, arguments))
     }
 
-    /// What the server answers to an errand that no command would ask for.
+    /// The server's response to a request that no real command would send.
     fn posted(&self, key: &str, errand: &Value) -> (u16, Value) {
         let body = errand.to_string();
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -114,8 +114,7 @@ impl Far {
             }
         }
     }
-
-    /// Nothing was made where a server was asked.
+    /// Checks that the client's home is still empty.
     fn is_clean(&self) -> bool {
         std::fs::read_dir(self.here.path()).unwrap().next().is_none()
     }
@@ -127,13 +126,13 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        // Nothing outlives a test that fails.
+        // No process outlives a failed test.
         let _ended = self.server.kill();
         let _ended = self.server.wait();
     }
 }
 
-/// What was said without the lines that have the time and the receipt of a context, or the receipt of an answer.
+/// The output without variable lines: the time and the receipt of a context, or the receipt of an answer.
 fn lasting((code, out, err): &Said) -> (i32, Vec<&str>, &str) {
     let passes = |line: &str| line.starts_with("now ") || line.starts_with("receipt rcl_");
     (*code, out.lines().filter(|line| !passes(line)).collect(), err)
@@ -176,7 +175,7 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
         &["-s", "demo", "log", "list", "--jsonl"],
         &["-s", "demo", "session", "list"],
         &["-s", "demo", "summary"],
-        // Mistakes too, and what would ask a person.
+        // Errors too, and commands that would ask for confirmation.
         &["-s", "demo", "log", "show", "evt_1", "--json"],
         &["-s", "demo", "memory", "show", "nothing"],
         &["-s", "demo", "forget", "--key", "deploy"],
@@ -188,14 +187,14 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
         assert_eq!(afar.0, code, "{afar:?}");
         assert!(!afar.1.is_empty() || code != 0, "{line:?}");
     }
-    // The option stands for the variable, and the name of the space may come from the environment.
+    // The option replaces the variable, and the space's name may come from the environment.
     let mut other = command(far.here.path(), &["recall", "Lyon", "--server", &format!("{}/", far.url())]);
     other.env("MNEMAL_API_KEY", &key).env("MNEMAL_SPACE", "demo");
     assert!(said(other).1.contains("I moved to Lyon"));
 
     assert_eq!(far.here(&key, &["-s", "demo", "forget", "--key", "deploy", "--yes"]).0, 0);
     assert_eq!(far.there(&["-s", "demo", "memory", "show", "deploy"]).0, 3);
-    // What stores something makes its space; where the server's files lie is not told.
+    // A write creates its space; paths of the server are not revealed.
     let fresh = far.key("fresh", &ALL);
     assert_eq!(far.here(&fresh, &["-s", "fresh", "remember", "The first"]).0, 0);
     assert!(far.has_space("fresh"));
@@ -218,7 +217,7 @@ fn a_key_sees_from_afar_its_spaces_alone() {
     let (reader, writer) = (far.key("ours", &["--rights", "read"]), far.key("ours", &["--rights", "write"]));
     let agent = far.key("ours", &["--rights", "write", "--for", "agent"]);
 
-    // The spaces that are read beside another one as well.
+    // The same holds for secondary spaces.
     for key in [&reader, &writer, &agent] {
         for command in ["recall", "ask", "context"] {
             let (code, out, err) = far.here(key, &["-s", "ours", command, "garden lamp"]);
@@ -232,7 +231,7 @@ fn a_key_sees_from_afar_its_spaces_alone() {
     let both = far.key("ours,theirs", &["--rights", "read"]);
     assert!(far.here(&both, &["-s", "ours,theirs", "recall", "garden lamp"]).1.contains("quarzblende"));
 
-    // A space that a key must not know is one that is not there, to read and to write, alone and beside its own.
+    // A space that a key may not access looks like a missing one, for reads and writes, alone and as a secondary space.
     for (key, space) in [(&writer, "theirs"), (&writer, "nowhere"), (&both, "nowhere")] {
         for line in [["recall", "garden"], ["remember", "x"], ["forget", "evt_1"]] {
             let (code, out, err) = far.here(key, &[&["-s", space], line.as_slice()].concat());
@@ -269,7 +268,7 @@ fn a_key_does_from_afar_what_it_may() {
     let (code, out, err) = far.here(&reader, &["-s", "ours", "remember", "x", "--json"]);
     assert_eq!((code, out.as_str()), (4, ""));
     assert_eq!(serde_json::from_str::<Value>(&err).unwrap()["code"], json!("right_missing"));
-    // Without a key in the environment this machine's own is shown, and here is none.
+    // Without a key in the environment the local key is used, and here there is none.
     let mut keyless = far.asking("", &["-s", "ours", "recall", "x"]);
     keyless.env_remove("MNEMAL_API_KEY");
     assert_eq!(said(keyless).0, 4);
@@ -309,11 +308,11 @@ fn an_errand_that_no_command_would_ask_for_reads_no_file_and_no_other_space() {
     }
     assert_eq!(far.posted(&writer, &errand("auto", &["recall", "garden"])).0, 404);
     assert_eq!(far.posted(&writer, &errand("", &["recall", "garden"])).0, 404);
-    // A space of the name that stands for a folder here is one as any other.
+    // A space named `auto` is an ordinary one.
     let auto = far.key("auto", &["--rights", "write"]);
     assert_eq!(far.posted(&auto, &errand("auto", &["remember", "x"])).0, 200);
     assert!(far.has_space("auto") && !far.has_space("default"));
-    // The name in the command line counts for nothing; nothing is read on the server's own stdin.
+    // The name in the command line is ignored; the server's own stdin is never read.
     let (status, told) = far.posted(&writer, &errand("ours", &["-s", "theirs", "recall", "garden"]));
     assert!(status == 200 && !told.to_string().contains("quarzblende"), "{told}");
     let (status, told) = far.posted(&writer, &errand("ours", &["remember", "-"]));
@@ -352,7 +351,7 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
     let (code, _, err) = refused(&far.url(), "nonsense");
     assert!(code == 2 && err.contains("MNEMAL_API_KEY") && !err.contains("nonsense"), "{err}");
 
-    // A port at which nobody listens, and one at which somebody else does.
+    // A port without a listener, and one with another program.
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
@@ -383,14 +382,14 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
     }
     assert!(far.is_clean());
 
-    // A hook holds nobody up.
+    // A hook never blocks its client.
     let mut hook = far.asking(&key, &["hook", "claude-code", "Stop"]);
     let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
     hook.stdin.take().unwrap().write_all(br#"{"session_id": "s", "cwd": "/"}"#).unwrap();
     let hook = hook.wait_with_output().unwrap();
     assert_eq!((hook.status.code(), hook.stdout.as_slice()), (Some(0), b"{}\n".as_slice()));
     assert!(!far.here.path().join("data/spaces").exists());
-    // Where memory is switched off, nothing is sent.
+    // With memory disabled, nothing is sent.
     let mut off = far.asking(&key, &["-s", "demo", "remember", "The cellar is dry"]);
     off.env("MNEMAL_MEMORY__ENABLED", "false");
     assert_eq!(said(off).0, 0);

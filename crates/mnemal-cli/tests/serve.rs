@@ -1,4 +1,4 @@
-//! `mnemal serve` as a person starts it, and a program that asks it.
+//! `mnemal serve` as a person starts it, with other programs as its clients.
 
 #![cfg(unix)]
 #![expect(
@@ -22,7 +22,7 @@ fn command(home: &Path, arguments: &[&str]) -> Command {
         .env("MNEMAL_RECALL__PART_DEADLINE_MS", "60000")
         .env("HOME", home)
         .env("MNEMAL_DATA_DIR", home.join("data"));
-    // A machine under load must not decide who answers.
+    // A busy machine must not decide which process answers.
     command.env("MNEMAL_SERVER__GREETING_MS", "60000");
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -62,7 +62,7 @@ fn a_server_is_asked_with_the_local_key_and_ends_cleanly_when_it_is_told_to() {
     let at = |path: &str| format!("/v1/spaces/demo/{path}");
     let turns = json!({"messages": [{"role": "user", "content": "I moved to Lyon"}]});
     assert_eq!(ask(&address, &key, "POST", &at("messages"), &turns).0, 201);
-    // The command line opens the same space beside the server.
+    // The command line opens the same space concurrently with the server.
     let (code, found) = said(home, &["-s", "demo", "recall", "Lyon", "--json"]);
     assert!(code == 0 && found.contains("I moved to Lyon"), "{found}");
     let (code, made) =
@@ -81,7 +81,7 @@ fn a_server_is_asked_with_the_local_key_and_ends_cleanly_when_it_is_told_to() {
     assert!(server.wait().unwrap().success());
 }
 
-/// A server that runs, and the address under which it answers.
+/// A running server, with its address.
 struct Running {
     process: Child,
     address: String,
@@ -98,7 +98,7 @@ impl Running {
         Self { process, address, key }
     }
 
-    /// How many commands it did for others.
+    /// Number of remote commands that it ran.
     fn errands(&self) -> usize {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let Self { address, key, .. } = self;
@@ -122,7 +122,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Nothing outlives a test that fails.
+        // No process outlives a failed test.
         let _ended = self.process.kill();
         let _ended = self.process.wait();
     }
@@ -149,13 +149,13 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     ];
     let through = asked.map(|line| said(home, line));
     assert!(through.iter().all(|(code, text)| *code == 0 && !text.is_empty()), "{through:?}");
-    // A mistake has the same code, and what would ask a person asks nobody.
+    // An error has the same exit code, and a confirmation prompt is not shown.
     assert_eq!(said(home, &["-s", "demo", "log", "show", "evt_1"]).0, 2);
     assert_eq!(said(home, &["-s", "demo", "forget", "--key", "nothing"]).0, 3);
     assert_eq!(said(home, &["-s", "demo", "forget", "--key", "deploy"]).0, 2, "say --yes");
     assert_eq!(server.errands() - at_first, 3 + asked.len() + 3);
 
-    // A hook as well, for the space of its folder.
+    // A hook too, for the space of its folder.
     let transcript = home.join("talk.jsonl");
     std::fs::write(
         &transcript,
@@ -173,13 +173,13 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     assert_eq!(server.errands() - before, 1);
     assert!(said(home, &["-s", "demo", "recall", "heron"]).1.contains("behind the mill"));
 
-    // What writes a file writes it where the person is.
+    // A command that writes a file writes it locally.
     let before = server.errands();
     assert_eq!(said(home, &["-s", "demo", "memory", "export", "all.json"]).0, 0);
     assert!(home.join("all.json").exists());
     assert_eq!(server.errands(), before);
 
-    // Other settings, or a file that is named, are nothing for the server.
+    // Commands with other settings, or with an explicit file, are not forwarded.
     let before = server.errands();
     let mut other = command(home, &["-s", "demo", "recall", "Lyon"]);
     assert!(other.env("MNEMAL_RECALL__LIMIT", "1").output().unwrap().status.success());
@@ -187,14 +187,14 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     assert_eq!(said(home, &["--db", file.to_str().unwrap(), "recall", "Lyon"]).0, 0);
     assert_eq!(server.errands(), before);
 
-    // A server that died leaves its socket; then the file is opened, and the answers are the same.
+    // A crashed server leaves its socket; then the file is opened, and the answers are the same.
     server.kill();
     assert!(home.join("data/server.sock").exists());
     for ((line, (code, text)), (now_code, now_text)) in
         asked.iter().zip(&through).zip(asked.map(|line| said(home, line)))
     {
         let same = |text: &str| {
-            // The day goes on, and with it what is fresh; the hook has added an event.
+            // Time passes, which changes recency; the hook has added an event.
             text.lines()
                 .next()
                 .unwrap()
@@ -205,7 +205,7 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
         };
         assert_eq!((now_code, same(&now_text)), (*code, same(text)), "{line:?}");
     }
-    // The next server takes the place of what was left.
+    // The next server replaces the leftovers.
     let next = Running::start(home);
     let before = next.errands();
     assert_eq!(said(home, &["-s", "demo", "recall", "Lyon"]).0, 0);
@@ -289,7 +289,7 @@ fn the_protocol_on_standard_streams_goes_through_the_server_and_outlives_it() {
     assert!(one.end());
 }
 
-// A server that ends takes nothing away that it was asked before.
+// A server that stops does not discard requests that it has received.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_that_is_told_to_end_ends_although_pipes_are_open() {
@@ -306,7 +306,7 @@ fn a_server_that_is_told_to_end_ends_although_pipes_are_open() {
     assert!(agent.end());
 }
 
-/// Ends a process by a signal of the system and waits for its end, at most the ten seconds that it may take.
+/// Sends a signal to a process and waits for its exit, at most ten seconds.
 fn ended_within_ten_seconds(mut process: Child, signal: rustix::process::Signal) -> std::process::ExitStatus {
     let pid = rustix::process::Pid::from_raw(i32::try_from(process.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, signal).unwrap();
@@ -315,7 +315,7 @@ fn ended_within_ten_seconds(mut process: Child, signal: rustix::process::Signal)
     let waiting = std::thread::spawn(move || tell.send(process.wait().unwrap()).unwrap());
     let status = told.recv_timeout(std::time::Duration::from_secs(10));
     if status.is_err() {
-        // Nothing outlives a test that fails.
+        // No process outlives a failed test.
         let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
     waiting.join().unwrap();
@@ -345,7 +345,7 @@ fn a_server_ends_within_ten_seconds_while_work_runs_and_leaves_a_whole_file() {
         for work in ["extract", "consolidate", "dream"] {
             assert_eq!(ask(&address, &key, "POST", &at(work), &json!({})).0, 202);
         }
-        // Somebody is in the middle of a request as well.
+        // Another client is in the middle of a request.
         let mut half = TcpStream::connect(&address).unwrap();
         write!(half, "POST {} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n", at("events"))
             .unwrap();
@@ -353,7 +353,7 @@ fn a_server_ends_within_ten_seconds_while_work_runs_and_leaves_a_whole_file() {
         assert_eq!(said(home, &["-s", "demo", "check"]).0, 0, "the file is whole");
         let stats: Value = serde_json::from_str(&said(home, &["-s", "demo", "status", "--json"]).1).unwrap();
         assert_eq!(stats["events"], 3_000, "nothing acknowledged is lost: {stats}");
-        // What was broken off goes on from its cursor, and ends.
+        // Interrupted work continues from its cursor, and completes.
         assert_eq!(said(home, &["-s", "demo", "dream"]).0, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! `mnemal setup`: what it puts into a client's settings, and that it takes out exactly that.
+//! `mnemal setup`: the entries that it adds to a client's settings, and their exact removal.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -160,7 +160,7 @@ fn a_file_that_does_not_parse_is_left_alone_and_the_snippet_is_shown() {
     }
 }
 
-/// The plugin is the same wiring as the setup, under the names of the client.
+/// The plugin has the same configuration as the setup, with the client's names.
 #[test]
 fn the_plugin_names_the_commands_that_the_program_has() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/claude-code");

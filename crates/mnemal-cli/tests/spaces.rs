@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home of its own for each test, with a project folder that is a git repository.
+/// A separate home for each test, with a project folder that is a git repository.
 struct Home(TempDir);
 
 struct Ran {
@@ -51,7 +51,7 @@ impl Home {
         ran(&mut self.command(folder, args))
     }
 
-    /// Runs it outside of every project, and it must succeed.
+    /// Runs it outside of any project; it must succeed.
     fn ok(&self, args: &[&str]) -> Ran {
         let ran = self.run("", args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
@@ -214,7 +214,7 @@ fn a_space_that_another_process_has_open_is_not_removed() {
     let mut holder = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = holder.stdin.take().unwrap();
     let message = r#"{"role":"user","content":"the holder has arrived"}"#;
-    // More than a batch, so that some of it is stored while the rest is waited for.
+    // More than a batch, so that some events are stored while the rest is pending.
     for _ in 0..3_000 {
         std::io::Write::write_all(&mut input, format!("{message}\n").as_bytes()).unwrap();
     }
@@ -270,7 +270,7 @@ fn a_project_chooses_its_space_only_where_the_user_agreed_and_never_more_than_th
     assert_eq!(home.run("web", &["space", "trust", "team"]).code, 0);
     assert_eq!(home.run("web", &["log", "add", "The stork nests on the roof"]).code, 0);
     assert!(home.ok(&["-s", "team", "log", "list", "--jsonl"]).out.contains("stork"));
-    // A copy of the file elsewhere chooses nothing, and a flag wins everywhere.
+    // A copy of the file elsewhere has no effect, and a flag always wins.
     assert_eq!(home.run("api", &["log", "add", "The swan nests in the reed"]).code, 0);
     assert_eq!(home.run("web", &["-s", "mine", "log", "add", "The crane nests far away"]).code, 0);
     let team = home.ok(&["-s", "team", "log", "list", "--jsonl"]).out;

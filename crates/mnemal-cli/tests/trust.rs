@@ -1,4 +1,4 @@
-//! Forgetting, reasons and changes on the command line.
+//! Forgetting, explanations and belief diffs on the command line.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -146,7 +146,7 @@ fn an_export_is_sealed_for_who_is_named_and_for_nobody_else() {
     assert_eq!(run(&home, &["forget", "--outdated", "--dry-run"]).0, 3, "nothing is a year old");
 }
 
-/// Makes a key and a file with it; returns who it is for.
+/// Creates a key and its file; returns the recipient.
 fn key(home: &TempDir, name: &str) -> String {
     let key = Identity::generate();
     let text = format!("# made by a test\n{}\n", key.to_string().expose_secret());
@@ -158,7 +158,7 @@ fn key(home: &TempDir, name: &str) -> String {
 fn an_encrypted_export_comes_back_the_same_with_its_key_alone() {
     let home = tempfile::tempdir().unwrap();
     for n in 0..40 {
-        // Long enough for several chunks of what is sealed.
+        // Long enough for several chunks of encrypted data.
         let text =
             format!("The red lamp {n} of the harbour is broken again. {}", "Nobody mends it. ".repeat(200));
         assert_eq!(run(&home, &["log", "add", &text]).0, 0);
@@ -397,7 +397,7 @@ fn a_question_is_answered_in_quotes_that_lead_to_their_words_or_is_not_known() {
     let why = read(&home, &["why", "1", "--recall", receipt, "--json"]);
     assert_eq!((&why["record"], &why["line"]["because"]), (&added["id"], &json!("query")), "{why}");
 
-    // One user's words answer the questions about that user alone.
+    // Questions about a user are answered from that user's events.
     let shed = "Where does the shed key hang?";
     for options in [["--only-user", "bo", "ask", shed], ["ask", shed, "--user", "bo"]] {
         assert_eq!(run(&home, &options), (0, "not known\n".to_owned()), "{options:?}");

@@ -1,5 +1,5 @@
-//! A server of the fixtures that the conformance suite of the Model Context Protocol asks for: tools, resources and prompts
-//! that a memory does not have, behind the same keys, limits and transport as those that it has.
+//! A server with the fixtures of the conformance suite of the Model Context Protocol: tools, resources and prompts that a memory
+//! does not have, with the same authentication, limits and transport as those of a memory.
 //!
 //! `cargo run -p mnemal-server --example conformance` says where it listens; the suite asks `/mcp-fixtures`.
 
@@ -26,18 +26,18 @@ use tokio::net::TcpListener;
 /// A picture of one pixel.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-/// A recording of no length.
+/// An empty recording.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
-/// How long lists may be kept, in milliseconds.
+/// Cache time of lists, in milliseconds.
 const KEEP: u64 = 1_000;
-/// What the state of a question ends with; a client that changed it is told so.
+/// Suffix of a question's state; a client that modified it gets an error.
 const SEAL: &str = ".sealed";
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stderr, reason = "the suite is told where to ask")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let home = tempfile::tempdir()?;
-    // The suite has no key and no patience.
+    // The suite sends no key, and is not rate-limited.
     let settings =
         ServerSettings { rate_limit_rps: 100_000, rate_limit_burst: 100_000, ..ServerSettings::default() };
     let access = Access { mode: AuthMode::None, keyring: Keyring::new(home.path()), local: None };
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[derive(Clone, Copy, Debug)]
 struct Fixtures;
 
-/// Reads a document of the protocol as its type.
+/// Deserializes a document of the protocol.
 fn typed<T: DeserializeOwned>(document: Value) -> Result<T, ErrorData> {
     serde_json::from_value(document).map_err(|wrong| ErrorData::internal_error(wrong.to_string(), None))
 }
@@ -63,14 +63,14 @@ fn no(what: &str) -> ErrorData {
     ErrorData::invalid_params(format!("there is no {what}"), None)
 }
 
-/// Returns the form of a question to a person.
+/// Returns a form for a person.
 fn question(message: &str, field: &str, kind: &str) -> Value {
     let schema = json!({"type": "object", "properties": {field: {"type": kind}}, "required": [field]});
     let parameters = json!({"mode": "form", "message": message, "requestedSchema": schema});
     json!({"method": "elicitation/create", "params": parameters})
 }
 
-/// Returns a question to a model.
+/// Returns a sampling request for a model.
 fn sampled(text: &str, tokens: u32) -> Value {
     let message = json!({"role": "user", "content": {"type": "text", "text": text}});
     json!({"method": "sampling/createMessage", "params": {"messages": [message], "maxTokens": tokens}})
@@ -80,7 +80,7 @@ fn roots() -> Value {
     json!({"method": "roots/list", "params": {}})
 }
 
-/// Returns the content of a tool that asks nothing.
+/// Returns the content of a tool without questions.
 fn content(tool: &str) -> Option<Value> {
     let text = |text: &str| json!({"type": "text", "text": text});
     let image = json!({"type": "image", "data": PIXEL, "mimeType": "image/png"});
@@ -107,7 +107,7 @@ fn content(tool: &str) -> Option<Value> {
     })
 }
 
-/// Tools that ask for nothing, with the schema of what they take where it is more than nothing.
+/// Tools without questions, with their input schemas.
 fn plain_tools() -> Vec<(&'static str, Value)> {
     let nothing = || json!({"type": "object"});
     let names = [
@@ -149,7 +149,7 @@ fn plain_tools() -> Vec<(&'static str, Value)> {
     tools
 }
 
-/// Tools and the prompt that ask before they answer.
+/// The tools and the prompt that ask questions before they answer.
 const ASKING: [&str; 9] = [
     "test_input_required_result_elicitation",
     "test_input_required_result_sampling",
@@ -162,15 +162,15 @@ const ASKING: [&str; 9] = [
     "test_streaming_elicitation",
 ];
 
-/// What comes of a call that may ask.
+/// The next step of a call with questions.
 enum Step {
-    /// These questions, with this state.
+    /// Ask these questions, with this state.
     Ask(Value, Option<String>),
-    /// This text.
+    /// Answer with this text.
     Say(String),
 }
 
-/// Who can be asked through a client.
+/// The capabilities of a client for questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     /// A person and a model.
@@ -179,7 +179,7 @@ enum Asked {
     Model,
 }
 
-/// Answers a call that may ask: its name, the answers that it brings, its state, and who can be asked.
+/// Runs a call with questions, given its name, the answers so far, its state, and the client's capabilities.
 fn step(
     name: &str,
     answers: &InputResponses,
@@ -191,7 +191,7 @@ fn step(
         let content = answers.get(key).and_then(|answer| answer.get("content")?.get(field)?.as_str());
         content.map(str::to_owned)
     };
-    // A state that somebody changed is no state.
+    // A modified state is rejected.
     if state.is_some_and(|state| !state.ends_with(SEAL)) {
         return Err(ErrorData::invalid_params("the state was changed", None));
     }
@@ -301,11 +301,11 @@ impl ServerHandler for Fixtures {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if request.name == "test_tool_with_progress" {
-            // How far it is stands before the answer, which then comes in parts.
+            // Progress is reported before the answer, which is streamed then.
             if let Some(token) = context.meta.get_progress_token() {
                 for done in [0.0, 50.0, 100.0] {
                     let progress = ProgressNotificationParam::new(token.clone(), done).with_total(100.0);
-                    // A client that has gone needs no progress.
+                    // A client that disconnected needs no progress.
                     let _told = context.peer.notify_progress(progress).await;
                 }
             }

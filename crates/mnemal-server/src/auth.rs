@@ -1,7 +1,7 @@
-//! Authorization: keys, their rights, and their storage.
+//! Authentication and authorization: API keys, their rights, and their storage.
 //!
-//! A key is a name for a program. It is shown once, when it is made, and kept as a hash; what it may do stands beside the
-//! hash. The *local key* is the one that a person's own programs share: it lies in a file that only its owner can read.
+//! A key identifies a program. It is shown once, when it is created, and stored as a hash together with its rights. The *local
+//! key* is shared by a user's own programs: it is in a file that only its owner can read.
 
 mod key;
 mod keyring;

@@ -1,6 +1,6 @@
-//! Bytes as text.
+//! Hexadecimal encoding.
 
-/// Writes bytes in hexadecimal digits.
+/// Encodes bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

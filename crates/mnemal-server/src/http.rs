@@ -1,12 +1,13 @@
-//! An HTTP server over all spaces of an installation.
+//! The HTTP server over all spaces of an installation.
 //!
-//! There is one table of routes. It says of each what it needs (a right, a body), what it takes and answers (as JSON Schema),
-//! and which function translates it into one call of the facade; the router, the `OpenAPI` document, the checks of rights and
-//! the names in metrics are read from that table, so that none of them can forget a route.
+//! There is one table of routes. Each row has the needed right, the body, the forms of request and response (as JSON Schema), and
+//! the function that translates it to one call of the facade. The router, the `OpenAPI` document, the authorization checks and
+//! the metric labels are derived from that table, so none of them can miss a route.
 //!
-//! A request passes, in this order: the names of host and origin, the route, the key and its rights, the rate, the body within
-//! its limit, a free slot: who sends or reads slowly waits alone. Then the route's function runs, at most for the time of a request. One that changes something
-//! runs as a task of its own: a client that goes away, or a time that ends, does not break it off.
+//! A request passes, in this order: host and origin check, routing, authentication and authorization, rate limit, body within its
+//! limit, a free slot. Slow clients are isolated, because they hold no slot while they send or read. Then the route's function
+//! runs, at most for the request timeout. A function that changes something runs as its own task: a disconnect or a timeout does
+//! not interrupt it.
 
 mod area;
 mod body;
@@ -44,7 +45,7 @@ pub use self::serve::Doors;
 #[cfg(unix)]
 pub use self::socket::{LocalSocket, SOCKET};
 
-/// Returns the right that each operation needs, by its name; those that anybody may call are left out.
+/// Returns the right that each operation needs, by its name; public operations are left out.
 pub fn rights() -> Vec<(&'static str, Right)> {
     let needed = |route: &route::Route| match route.needs {
         route::Needs::Right(right) => Some((route.operation, right)),

@@ -1,15 +1,15 @@
-//! Rate limits of callers.
+//! Rate limits of callers, and the size limit of a memory.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longest memory, in bytes. Source: SURFACES 11.4.
+/// Maximum length of a memory, in bytes. Source: the indexed length of an event, so that recall finds all of it.
 pub(crate) const LONGEST_MEMORY: usize = 32 * 1_024;
-/// Callers that are remembered; beyond it those go first that have been quiet longest. Source: own default, a megabyte.
+/// Number of remembered callers; beyond it, the least recently active ones are dropped. Source: own default, a megabyte.
 const REMEMBERED: usize = 10_000;
 
-/// A bucket of tokens for each caller: a request takes one, and they come back at a steady rate.
+/// A token bucket for each caller: a request takes one token, and they refill at a steady rate.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     per_second: f64,
@@ -28,11 +28,11 @@ impl RateLimit {
         Self { per_second: f64::from(per_second), burst: f64::from(burst), buckets: Mutex::default() }
     }
 
-    /// Takes a token of a caller, or says how long there will be none.
+    /// Takes a token of a caller, or returns the time until one is available.
     pub(crate) fn take(&self, caller: &str, now: Duration) -> Result<(), Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if !buckets.contains_key(caller) && buckets.len() >= REMEMBERED {
-            // Whoever has a full bucket loses nothing by being forgotten.
+            // A caller with a full bucket loses nothing when it is dropped.
             let full = |bucket: &Bucket| self.filled(*bucket, now) >= self.burst;
             buckets.retain(|_, bucket| !full(bucket));
         }

@@ -1,10 +1,10 @@
-//! The Model Context Protocol: what an agent's client starts, and what its model may call.
+//! The Model Context Protocol server: tools, resources and prompts for an agent's client.
 //!
-//! One handler stands behind each tool; it reads the arguments, calls the facade once, and writes the answer twice: as text
-//! for the model and as structured content for programs. Nothing here decides about memory.
-//! The protocol itself, in both of its eras, is the library's; this is the only module that names it.
-//! State is never tied to a connection: the space is fixed by who opened it, the session is an argument, and a confirmation
-//! is a token that any process of the installation can check.
+//! Each tool has one handler, which parses the arguments, calls the facade once, and writes the answer twice: as text for the
+//! model and as structured content for programs. It makes no decisions about memory. The protocol itself, with and without a
+//! handshake, is the library's; this is the only module that uses it. There is no state per connection: the space is fixed when
+//! the server is opened, the session is an argument, and a confirmation is a token that any process of the installation can
+//! verify.
 
 pub(crate) mod answer;
 mod arguments;
@@ -55,27 +55,27 @@ pub(crate) use crate::mcp::stateless::StatelessService;
 pub use crate::mcp::tool::{Profile, Reach};
 use crate::mcp::upkeep::Upkeep;
 
-/// How a server shows itself.
+/// Options of an MCP server.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// The tools that it offers.
+    /// The tool profile.
     pub profile: Profile,
-    /// What the one who calls may do.
+    /// The rights of the caller.
     pub reach: Reach,
-    /// Said to the client behind the instructions of the server, after a blank line; empty for nothing.
+    /// Text appended to the server's instructions, after a blank line; empty for none.
     pub extra_instructions: String,
 }
 
 impl Options {
-    /// Sets the tools that are offered.
+    /// Sets the tool profile.
     #[must_use]
     pub fn with_profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Sets what the one who calls may do.
+    /// Sets the rights of the caller.
     #[must_use]
     pub fn with_reach(mut self, reach: Reach) -> Self {
         self.reach = reach;
@@ -83,12 +83,12 @@ impl Options {
     }
 }
 
-/// Returns the names of all tools of the memory's own, in the order in which they are listed.
+/// Returns the names of all of mnemal's own tools, in list order.
 pub fn tools() -> impl Iterator<Item = &'static str> {
     tool::Tool::full().map(tool::Tool::name)
 }
 
-/// Whether a call of a tool may be said again when nobody knows whether it was done: it changes nothing, or nothing more.
+/// Whether a tool call may be retried when its outcome is unknown: it is read-only or idempotent.
 pub fn may_be_repeated(tool: &str) -> bool {
     Profile::ALL
         .into_iter()
@@ -103,22 +103,22 @@ pub fn stdio() -> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Se
 
 /// Serves one memory on this process's standard input and output until the input ends.
 ///
-/// Nothing but messages of the protocol is written to standard output; diagnostics go to `tracing`.
+/// Standard output contains only protocol messages; diagnostics go to `tracing`.
 ///
 /// # Errors
-/// `Unavailable` when the client breaks off the handshake.
+/// `Unavailable` when the client ends the handshake early.
 pub async fn serve_stdio(memory: Memory, options: Options) -> Result<()> {
     let (read, write) = stdio();
     Box::pin(serve(memory, options, read, write)).await
 }
 
-/// Serves one memory on a pair of streams, one message a line, until `read` ends.
+/// Serves one memory on a pair of streams, one message per line, until `read` ends.
 ///
-/// Calls that run when the input ends have 30 seconds to finish. A dropped future leaves what was acknowledged.
-/// Between calls it does the space's upkeep, in turns with every other process that has it open.
+/// Calls in progress when the input ends have 30 seconds to finish. Dropping the future keeps everything that was acknowledged.
+/// Between calls it runs the space's upkeep, coordinated with every other process that has the space open.
 ///
 /// # Errors
-/// `Unavailable` when the client breaks off the handshake.
+/// `Unavailable` when the client ends the handshake early.
 pub async fn serve<R, W>(memory: Memory, options: Options, read: R, write: W) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,

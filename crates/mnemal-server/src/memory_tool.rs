@@ -1,8 +1,7 @@
-//! The memory tool with which a model is trained to keep files, over the notes of a space.
+//! Claude's memory tool: its file commands, over the notes of a space.
 //!
-//! The tree is virtual: a note is the file `/memories/{category}/{key}.md`, one of category `general` stands at the root, and a
-//! directory is there as long as a file is below it.
-//! No path reaches the file system.
+//! The tree is virtual: a note is the file `/memories/{category}/{key}.md`, one of category `general` is at the root, and a
+//! directory exists as long as there is a file below it. No path reaches the file system.
 
 mod edit;
 mod tree;
@@ -19,7 +18,7 @@ use self::tree::{ROOT, Tree};
 use crate::limits::LONGEST_MEMORY;
 use crate::mcp::store;
 
-/// Most files that one call puts away or moves. Source: SURFACES 8.
+/// Maximum number of files that one call archives or moves. Source: own choice; more is more often an error than intended.
 const MOST_AT_ONCE: usize = 50;
 
 /// One command of the tool.
@@ -68,12 +67,12 @@ pub struct MemoryToolOutput {
     pub is_error: bool,
 }
 
-/// What a model did wrong, told to the model.
+/// An error of the model, or of the engine.
 #[derive(Debug)]
 enum Refused {
-    /// This was wrong.
+    /// An error of the model, with its description.
     Told(String),
-    /// The engine did not do it.
+    /// An error of the engine.
     Failed(Error),
 }
 
@@ -89,16 +88,14 @@ fn told<T>(why: impl Into<String>) -> Done<T> {
 
 type Done<T> = std::result::Result<T, Refused>;
 
-/// Carries out one command over the notes of a space; the agent is the author of what it writes, and what it puts away can be
-/// restored.
+/// Runs one command over the notes of a space; the agent is the author of its writes, and archived files can be restored.
 ///
-/// What the model did wrong is an answer for the model.
-/// Two commands that change one file at once are not joined: the later one makes the version that holds, and the other stays in
-/// the history of the note.
+/// Errors of the model are answers for the model. Two concurrent changes of one file are not merged: the later one becomes the
+/// valid version, and the other stays in the note's history.
 ///
 /// # Errors
-/// `Unsupported` without the layer of notes, and what else the store answers but `Invalid`, `NotFound` and `Conflict`, which
-/// the model is told.
+/// `Unsupported` without the layer of notes, and other errors of the store except `Invalid`, `NotFound` and `Conflict`, which
+/// become answers for the model.
 pub async fn run(
     memory: &Memory,
     channel: &ChannelId,
@@ -117,7 +114,7 @@ pub async fn run(
     }
 }
 
-/// Returns an argument that a command needs.
+/// Returns a required argument of a command.
 fn needed<'a>(command: &str, name: &str, value: Option<&'a String>) -> Done<&'a str> {
     match value {
         Some(value) => Ok(value),
@@ -259,7 +256,7 @@ impl Executor<'_> {
         Ok(format!("Successfully renamed {old} to {new}"))
     }
 
-    /// Stores a text with everything else that a note has.
+    /// Stores a new text of a note and keeps its other fields.
     async fn write(&self, row: &Learning, key: NoteKey, category: Category, text: &str) -> Done<()> {
         if row.level == Level::User {
             return told(format!(
@@ -285,7 +282,7 @@ impl Executor<'_> {
     }
 }
 
-/// Returns the keys of files that an agent may put away, or why it may not.
+/// Returns the keys of files that an agent may archive, or the reason why it may not.
 fn own(path: &str, rows: &[&Learning], verb: &str) -> Done<Vec<NoteKey>> {
     if rows.is_empty() {
         return told(no_such(path));

@@ -1,7 +1,7 @@
-//! Metrics in the Prometheus text format.
+//! Metrics in the Prometheus format.
 //!
-//! The table of families is closed, and so is every set of label values: a route is its pattern, never its path, and no name
-//! or text of a memory is ever a label.
+//! The table of families is closed, and so is every set of label values: a route is its pattern, never its path, and no name or
+//! text of a memory is ever a label.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,23 +12,23 @@ use hyper::{Method, StatusCode};
 use mnemal::Asked;
 use mnemal_core::{GapCause, HealthReport, Status};
 
-/// What kind of number a family is.
+/// The type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Counter,
     Gauge,
-    /// With these upper bounds.
+    /// A histogram with these upper bounds.
     Histogram(&'static [f64]),
 }
 
 /// Upper bounds of durations, in seconds. Source: own default, around the targets of 1 ms to 1 s.
 const SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Upper bounds of counts of hits. Source: own default.
+/// Upper bounds of hit counts. Source: own default.
 const HITS: &[f64] = &[0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// Upper bounds of tokens. Source: own default, around the budgets.
+/// Upper bounds of token counts. Source: own default, around the budgets.
 const TOKENS: &[f64] = &[0.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
 
-/// Name, kind and help of every family. Source: SURFACES 10.1.
+/// Name, kind and help of every family. Source: own choice; names follow the Prometheus conventions.
 const FAMILIES: &[(&str, Kind, &str)] = &[
     ("mnemal_build_info", Kind::Gauge, "The version that runs; always 1."),
     ("mnemal_http_requests_total", Kind::Counter, "Requests that were answered."),
@@ -68,14 +68,15 @@ const FAMILIES: &[(&str, Kind, &str)] = &[
     ("mnemal_forget_total", Kind::Counter, "Calls to forget."),
 ];
 
-/// Families that are made anew of the open spaces at every look.
+/// Families that are recomputed from the open spaces at every scrape.
 const OF_SPACES: [&str; 4] = [
     "mnemal_degraded",
     "mnemal_layer_behind",
     "mnemal_dream_last_cycle",
     "mnemal_dream_last_cycle_duration_seconds",
 ];
-/// The numbers of a cycle that are told, by their names in the ledger, beside its time. Source: FEATURES AD-54.
+/// The exported numbers of a cycle, by their names in the ledger, in addition to its duration. Source: the cycle log line of
+/// RockBot.
 const OF_A_CYCLE: [&str; 10] = [
     "live",
     "reviewed",
@@ -89,14 +90,14 @@ const OF_A_CYCLE: [&str; 10] = [
     "tokens",
 ];
 
-/// The one provider of vectors outside the process.
+/// The provider label of the embedder outside the process.
 const ENDPOINT: &str = "openai-compatible";
 
-/// Everything that is counted.
+/// All metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics(Mutex<Counted>);
 
-/// Labels as they are written, in the order of the family.
+/// Formatted labels, in the order of the family.
 type Labels = String;
 
 #[derive(Debug, Default)]
@@ -107,7 +108,7 @@ struct Counted {
 
 #[derive(Debug, Default)]
 struct Distribution {
-    /// How many lay at or below each bound.
+    /// Number of observations at or below each bound.
     below: Vec<u64>,
     count: u64,
     sum: f64,
@@ -154,7 +155,7 @@ impl Metrics {
         distribution.sum += value;
     }
 
-    /// Begins to look at the open spaces.
+    /// Resets the health of spaces, at the start of a scrape.
     pub(crate) fn no_health(&self) {
         self.counted().numbers.retain(|(name, _), _| !OF_SPACES.contains(name));
     }
@@ -172,7 +173,7 @@ impl Metrics {
         *longest = longest.max(of("ms") / 1_000.0);
     }
 
-    /// Takes over what was asked of models since the process began.
+    /// Imports the totals of requests to models.
     pub(crate) fn asked(&self, asked: &Asked) {
         let mut numbers = Vec::new();
         for ((purpose, outcome), requests) in &asked.requests {
@@ -190,7 +191,7 @@ impl Metrics {
         self.counted().numbers.extend(numbers.into_iter().map(|(key, number)| (key, number as f64)));
     }
 
-    /// Adds how the layers of an open space are; of several spaces the worst counts.
+    /// Adds the health of an open space's layers; over several spaces the worst status counts.
     pub(crate) fn health(&self, report: &HealthReport) {
         for part in &report.parts {
             let labels = written(&[("layer", part.layer.as_str())]);
@@ -205,7 +206,7 @@ impl Metrics {
         }
     }
 
-    /// Writes everything.
+    /// Formats all metrics.
     pub(crate) fn text(&self) -> String {
         self.set("mnemal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
         let counted = self.counted();
@@ -242,7 +243,7 @@ impl Metrics {
     }
 }
 
-/// A method of the table, or one word for all others.
+/// Returns the label of an HTTP method; one value for all unknown ones.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

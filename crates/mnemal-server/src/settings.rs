@@ -1,4 +1,4 @@
-//! Settings of the server; the rights of callers are stored elsewhere.
+//! Settings of a server.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,41 +12,41 @@ use serde::{Deserialize, Serialize};
 pub struct ServerSettings {
     /// Address and port.
     pub listen: SocketAddr,
-    /// Whether a socket in the data directory answers other processes of the same user, so that they need not open a space
-    /// that is served.
+    /// Whether a socket in the data directory serves other processes of the same user, so that they need not open a served space
+    /// themselves.
     pub unix_socket: bool,
-    /// How long another process waits there for the server to say that it is there, in milliseconds.
+    /// How long another process waits there for the server's greeting, in milliseconds.
     pub greeting_ms: u64,
     /// Whether the Model Context Protocol is served at `/mcp`.
     pub mcp: bool,
-    /// Largest body of a request, in KiB; import is streamed and has no limit of its own.
+    /// Maximum size of a request body, in KiB; import is streamed and has no limit of its own.
     pub max_body_kb: usize,
-    /// Requests that a key may make in a second, on average.
+    /// Maximum average number of requests of a key per second.
     pub rate_limit_rps: u32,
-    /// Requests that a key may make at once.
+    /// Maximum burst of requests of a key.
     pub rate_limit_burst: u32,
-    /// Requests that are worked on at once.
+    /// Maximum number of concurrent requests.
     pub max_in_flight: usize,
-    /// Connections that are held at once; further ones wait.
+    /// Maximum number of open connections; further ones wait.
     pub max_connections: usize,
-    /// Longest time of a request, in seconds; streams have the same time between two parts.
+    /// Request timeout, in seconds; for streams the limit between two parts.
     pub request_timeout_secs: u64,
-    /// Origins of pages in browsers that may ask, beside the server's own.
+    /// Allowed origins of browser pages (CORS), in addition to the server's own.
     pub cors_origins: Vec<String>,
-    /// Names under which the server is asked, beside those of loopback and the address that it listens on.
+    /// Allowed host names of the server, in addition to those of loopback and the listen address.
     pub allowed_hosts: Vec<String>,
     /// Whether `/metrics` needs no key.
     pub metrics_public: bool,
-    /// The section `[compat]`, which stands beside this one.
+    /// The section `[compat]`, next to this one.
     #[serde(skip)]
     pub compat: CompatSettings,
 }
 
-/// The section `[compat]`: routes of other memories under their own names.
+/// The section `[compat]`: routes of other memory servers under their own names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompatSettings {
-    /// Whether those of mem0's open server are answered, for keys that know one space; no without it. Source: SURFACES 4.2.
+    /// Whether the routes of mem0's open server are served, for keys of one space; off by default. Source: own default.
     pub mem0: bool,
 }
 
@@ -54,38 +54,38 @@ pub struct CompatSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthSettings {
-    /// Who is let in.
+    /// The authentication mode.
     pub mode: AuthMode,
 }
 
-/// Who is let in.
+/// The authentication mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuthMode {
-    /// Keys, and on loopback the local key.
+    /// Created keys, and on loopback the local key.
     #[default]
     Auto,
-    /// Keys that were made, and no other.
+    /// Created keys only.
     Keys,
-    /// Everybody, which only loopback allows.
+    /// No authentication; only allowed on loopback.
     None,
 }
 
-/// Source: SURFACES 4.2, `server.listen`.
+/// Source: own choice, outside the ports of common services.
 const PORT: u16 = 6767;
-/// Milliseconds. Source: SURFACES 3.1.
+/// Milliseconds. Source: own default; a running local server answers in a fraction of it.
 const GREETING_MS: u64 = 50;
-/// KiB. Source: SURFACES 4.2 and 11.4.
+/// KiB. Source: own default, four times the largest event.
 const MAX_BODY_KB: usize = 1_024;
-/// Source: own choice, more than sixteen local clients ask for; what is left is a guard against a loop that runs away.
+/// Source: own choice, more than sixteen local clients need; it only guards against runaway loops.
 const RATE: u32 = 2_000;
-/// Source: own choice, a second of the rate and one more.
+/// Source: own choice, two seconds at the rate.
 const BURST: u32 = 4_000;
-/// Source: SURFACES 4.2 and 11.4.
+/// Source: own default, which bounds the memory of concurrent requests.
 const MAX_IN_FLIGHT: usize = 64;
 /// Source: own default; a connection costs some ten kilobytes, and 64 of them carry 10,000 sessions.
 const MAX_CONNECTIONS: usize = 1_024;
-/// Seconds. Source: SURFACES 4.2 and 11.4.
+/// Seconds. Source: own default; every route without a language model is far below.
 const TIMEOUT: u64 = 30;
 
 impl Default for ServerSettings {
@@ -110,7 +110,7 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
-    /// Checks the values.
+    /// Validates the values.
     ///
     /// # Errors
     /// `Invalid` for a limit of zero.
@@ -130,7 +130,7 @@ impl ServerSettings {
         }
     }
 
-    /// Returns the longest time of a request.
+    /// Returns the request timeout.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.request_timeout_secs)
     }

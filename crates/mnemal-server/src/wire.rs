@@ -1,6 +1,7 @@
-//! Wire forms: the JSON that programs read and write, written out by hand so that no internal change alters them.
+//! JSON forms of requests and responses, written by hand so that internal changes cannot alter the API.
 //!
-//! The command line prints the same forms where it answers the same. The documents of the fields are the descriptions in the `OpenAPI` document. Times are RFC 3339 in UTC.
+//! The command line prints the same forms for the same answers. The doc comments of the fields are the descriptions in the
+//! `OpenAPI` document. Times are RFC 3339 in UTC.
 
 mod answer;
 #[cfg(feature = "http")]

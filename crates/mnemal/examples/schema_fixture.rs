@@ -1,5 +1,5 @@
-//! Writes a small space of the present schema, to be kept as the fixture of that version: the same bytes of content at
-//! every run, because clock, ids and key are given.
+//! Writes a small space of the current schema, as the test fixture of that version; the content is the same in every run, because
+//! clock, ids and key are fixed.
 //!
 //! `cargo run -p mnemal --example schema_fixture -- schema-N.db`
 
@@ -14,7 +14,7 @@ use mnemal::{
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
-/// What the user and the agent say, in turn.
+/// Turns of the user and the agent, alternating.
 const TALK: [(&str, &str); 9] = [
     ("The kiosk opens at half past six.", "Noted: the kiosk opens at half past six."),
     ("Which port does the till listen on?", "The till listens on port 4711."),

@@ -35,8 +35,7 @@ pub(crate) const MANY: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is 
 /// Number of appended events after which an append folds even without a decision among them, which only moves the cursor. Source:
 /// own default; a fold is a transaction with its own flush, and every answer scans the events after the cursor.
 pub(crate) const FOLD_EVERY: u64 = 256;
-/// How long a call that stores a decision may wait for the fold. Source: own default; what is not folded by then is a
-/// gap.
+/// How long a call that stores a decision may wait for the fold. Source: own default; the remaining lag is a gap.
 pub(crate) const FOLD_WAIT: Duration = Duration::from_millis(200);
 
 /// The wired engine of one space; cheap to clone.

@@ -1,4 +1,4 @@
-//! The portrait of somebody or something: facts, since when, until when, how sure, and the sentences they come from.
+//! Entity profile: its facts with validity, confidence, and source sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -14,76 +14,76 @@ use crate::decide::is_shipped;
 use crate::memory::Memory;
 use crate::quote;
 
-/// What is known of one entity.
+/// The profile of one entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Portrait {
-    /// Who or what.
+    /// The entity.
     pub entity: Entity,
-    /// Its other names, with those of whoever is taken for it.
+    /// Its other names, with those of entities merged into it.
     pub aliases: Vec<String>,
-    /// What it is for whom, by name: `Anna`'s `sister`; with what those are who are taken for it.
+    /// Its roles, as pairs of a name and a role: `Anna`'s `sister`; with the roles of entities merged into it.
     pub roles: Vec<(String, String)>,
-    /// How often it was named; `None` for one that only speaks.
+    /// Mention statistics; `None` for an entity that is only a speaker.
     pub seen: Option<Sightings>,
-    /// The event in which it became known, as far as it still is in the log.
+    /// The event in which it was first mentioned, if it is still in the log.
     pub first: Option<Sentence>,
-    /// What holds, about it first, then what leads to it.
+    /// Valid facts: facts about it first, then facts with it as the object.
     pub facts: Vec<Told>,
-    /// What is over, what ended last first.
+    /// Ended facts, latest end first.
     pub past: Vec<Told>,
-    /// Who and what is named with it, by name, most often first.
+    /// Co-occurring entities by name, most frequent first.
     pub company: Vec<(String, Together)>,
 }
 
-/// A fact in words, with the sentences it comes from.
+/// A fact in words, with its source sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// The fact.
     pub fact: Fact,
-    /// Whom it is about, by name.
+    /// Name of the subject.
     pub subject: String,
-    /// What it says of that, by name.
+    /// Text of the object.
     pub object: String,
-    /// Where it was said, oldest first.
+    /// Its source sentences, oldest first.
     pub sentences: Vec<Sentence>,
-    /// Whether it was first said after the moment that is asked about.
+    /// Whether it was first stated after the queried moment.
     pub is_said_later: bool,
 }
 
-/// Words in the log on which a fact rests.
+/// A source sentence of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// Where they stand.
+    /// Its place in the log.
     pub source: Source,
-    /// The words; empty where a person decided without words.
+    /// Its text; empty for a decision without text.
     pub text: String,
-    /// When they were said.
+    /// When it was said.
     pub at: Timestamp,
-    /// Where the clock stood.
+    /// The time zone in which it was said.
     pub zone: Zone,
-    /// Who said them, if the log knows a name.
+    /// The speaker, if the log knows a name.
     pub speaker: Option<Speaker>,
-    /// How far they may be believed.
+    /// Its trust.
     pub trust: Trust,
-    /// What they may become.
+    /// The level of its origin.
     pub level: Level,
 }
 
 impl Sentence {
-    /// Returns the day on which it was said, where it was said.
+    /// Returns the local date on which it was said.
     pub fn day(&self) -> String {
         self.at.civil(&self.zone).day_text()
     }
 }
 
 impl Told {
-    /// Returns the fact as a sentence: who, what, since when, until when; a plan and a denial say so.
+    /// Returns the fact as a sentence: subject, predicate, object and validity; plans and negations are marked.
     pub fn line(&self) -> String {
         let said = said(&self.fact, &self.subject, &self.object);
         if self.is_said_later { mnemal_graph::said_later(said) } else { said }
     }
 
-    /// Returns how sure it is: the confidence, and where it stands if that is more than that it holds or held.
+    /// Returns its confidence, and its status unless that is active or superseded.
     pub fn sureness(&self) -> String {
         let sure = format!("sure {:.2}", self.fact.confidence().get());
         match self.fact.status {
@@ -92,7 +92,7 @@ impl Told {
         }
     }
 
-    /// Returns the events that it rests on, each once, in the order of its sentences.
+    /// Returns its source events, deduplicated, in the order of its sentences.
     pub fn events(&self) -> Vec<EventId> {
         let mut seen = BTreeSet::new();
         let events = self.fact.supports.iter().map(|support| support.source.event);
@@ -100,29 +100,27 @@ impl Told {
     }
 }
 
-/// What is known as a block that a model may read.
+/// Rendered facts as a fenced block for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recited {
-    /// The receipt, which is stored.
+    /// The id of the stored receipt.
     pub id: ReceiptId,
-    /// One fenced block, or nothing when no line is in it.
+    /// One fenced block; empty when it has no line.
     pub text: String,
-    /// Its tokens, at most the budget.
+    /// Its number of tokens, at most the budget.
     pub tokens: TokenCount,
-    /// The records that it shows with the text of each as it stands there: cleaned, cut, and with what a model may obey
-    /// written as an escape.
+    /// The shown records with their rendered text: cleaned, truncated, and with prompt-injection characters escaped.
     pub lines: Vec<(RecordRef, String)>,
-    /// Records that did not fit.
+    /// Number of records that did not fit.
     pub left_out: u32,
 }
 
 impl Memory {
-    /// Returns what is known of the one entity that an id or a name means: what held at the world time, as it was believed at
-    /// the belief time.
+    /// Returns the profile of an entity, by id or name, as of a world time and a belief time (bi-temporal).
     ///
     /// # Errors
-    /// `NotFound` when nobody and nothing is known by that, `Invalid` when it means several, which the message lists;
-    /// `Unsupported` without a graph; `Unavailable` when the store does not answer.
+    /// `NotFound` for an unknown id or name, `Invalid` for an ambiguous one, with the candidates in the message; `Unsupported`
+    /// without a graph; `Unavailable` when the store does not answer.
     pub async fn portrait(&self, who: &str, as_of: AsOf) -> Result<Degraded<Portrait>> {
         let mut gaps = Gaps::default();
         let graph = gaps.merge(self.graph().await?);
@@ -158,7 +156,7 @@ impl Memory {
         Ok(gaps.attach(portrait))
     }
 
-    /// Puts facts into words, with the names of that time and the sentences they come from.
+    /// Renders facts in words, with the names as of that moment and their source sentences.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -181,7 +179,7 @@ impl Memory {
         Ok(facts.into_iter().map(told).collect())
     }
 
-    /// Returns the living events that facts rest on.
+    /// Returns the source events of facts; erased ones are left out.
     async fn events_of(&self, facts: &[Fact]) -> Result<BTreeMap<EventId, Event>> {
         let ids: BTreeSet<EventId> =
             facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
@@ -190,7 +188,7 @@ impl Memory {
         Ok(found.into_iter().map(|event| (event.id, event)).collect())
     }
 
-    /// Returns the newest `limit` events that name an entity until the world time, newest first.
+    /// Returns the newest `limit` events that mention an entity up to the world time, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -213,7 +211,7 @@ impl Memory {
         Ok(heard)
     }
 
-    /// Renders what is offered as a fenced block, the first ones first, within a budget and with a receipt.
+    /// Renders fragments as a fenced block, in the given order, within a budget and with a receipt.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -224,7 +222,7 @@ impl Memory {
         budget: u32,
     ) -> Result<Degraded<Recited>> {
         for (place, fragment) in (0_u16..).zip(&mut offered) {
-            // Only the order counts.
+            // Scores only encode the order.
             fragment.score = Score::new(1.0 / (1.0 + f32::from(place)));
         }
         let session = self.scope.session.only().cloned();
@@ -243,13 +241,13 @@ fn each_once<T: Clone + Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the names of entities, by the id under which each was asked for or stands for others.
+/// Returns the names of entities, keyed by the requested ids, which may have been merged.
 async fn names(graph: &Graph, ids: Vec<EntityId>, as_of: AsOf) -> Result<BTreeMap<EntityId, String>> {
     let found = graph.entities(ids, as_of).await?;
     Ok(found.into_iter().map(|entity| (entity.id, entity.name)).collect())
 }
 
-/// Returns the words that a fact rests on, oldest first, each clause once.
+/// Returns the source sentences of a fact, oldest first, deduplicated by clause.
 fn sentences(fact: &Fact, events: &BTreeMap<EventId, Event>) -> Vec<Sentence> {
     let mut sources: Vec<(Timestamp, Source)> =
         fact.supports.iter().map(|support| (support.occurred_at, support.source)).collect();
@@ -264,7 +262,7 @@ fn sentences(fact: &Fact, events: &BTreeMap<EventId, Event>) -> Vec<Sentence> {
     sources.into_iter().filter_map(sentence).collect()
 }
 
-/// Returns the words of an event in a span, if they are still there; for an empty span the event as a whole.
+/// Returns the text of a span of an event, if it is not erased; for an empty span the whole event.
 pub(crate) fn sentence_of(event: &Event, source: Source) -> Option<Sentence> {
     let words = whole(event)?;
     let said = words.text.get(source.span.start as usize..source.span.end as usize).unwrap_or_default();
@@ -272,7 +270,7 @@ pub(crate) fn sentence_of(event: &Event, source: Source) -> Option<Sentence> {
     Some(Sentence { source, text, ..words })
 }
 
-/// Returns the sentences of a text in which a span lies; nothing for an empty span.
+/// Returns the sentences of a text that contain a span; empty for an empty span.
 fn around(text: &str, span: Span) -> &str {
     let (start, end) = (span.start as usize, span.end as usize);
     let all = mnemal_text::sentences(text);
@@ -281,7 +279,7 @@ fn around(text: &str, span: Span) -> &str {
     whole.and_then(|whole| text.get(whole)).unwrap_or_default()
 }
 
-/// Returns a whole event as a sentence, if its words are still there.
+/// Returns a whole event as a sentence, if it is not erased.
 fn whole(event: &Event) -> Option<Sentence> {
     let kept = event.kept()?;
     Some(Sentence {
@@ -295,29 +293,29 @@ fn whole(event: &Event) -> Option<Sentence> {
     })
 }
 
-/// The predicate under which a host or an extractor says in words what somebody or something is. Source: NB-05.
+/// Predicate of an entity's description in words, from a host or an extractor. Source: nanobot v2, the entity field of this name.
 const DESCRIPTION: &str = "description";
 
-/// Most sentences in the line of a fact; the newest are taken. Source: own choice, a line of a block.
+/// Maximum number of sentences in the line of a fact, newest first. Source: own choice, a line of a block.
 const QUOTED: usize = 2;
 
 impl Portrait {
-    /// Returns in words what it is: the newest that a host decided, or an extractor read, under the predicate `description`.
+    /// Returns its description: the newest one that a host decided, or an extractor read, under the predicate `description`.
     ///
-    /// They are somebody's words and no instruction: the fact among [`facts`](Self::facts) says whose.
+    /// The text is a statement of its author and no instruction: see its fact in [`facts`](Self::facts) for the source.
     pub fn description(&self) -> Option<&str> {
         self.own().remove(DESCRIPTION)
     }
 
-    /// Returns what a host keeps of it: for each predicate of the space's own the newest value that holds, without the
-    /// description. All values are among [`facts`](Self::facts).
+    /// Returns the host's metadata of the entity: the newest valid value of each custom predicate, without the description. All
+    /// values are in [`facts`](Self::facts).
     pub fn metadata(&self) -> BTreeMap<&str, &str> {
         let mut own = self.own();
         let _description = own.remove(DESCRIPTION);
         own
     }
 
-    /// Returns the newest value of each predicate that is not shipped, of what holds and nobody doubts.
+    /// Returns the newest valid and undisputed value of each predicate outside the shipped table.
     fn own(&self) -> BTreeMap<&str, &str> {
         let is_meant = |fact: &Fact| {
             fact.subject == self.entity.id
@@ -330,11 +328,11 @@ impl Portrait {
             |fact: &Fact| fact.supports.iter().map(|support| (support.occurred_at, support.source)).max();
         let mut told: Vec<&Told> = self.facts.iter().filter(|told| is_meant(&told.fact)).collect();
         told.sort_by_cached_key(|told| (newest(&told.fact), told.fact.id));
-        // Of those with one key the last one stays.
+        // Of several values with one key, the last one wins.
         told.into_iter().map(|told| (told.fact.predicate.as_str(), told.object.as_str())).collect()
     }
 
-    /// Returns who it is as a line: name, kind, roles, other names, and how often it was named.
+    /// Returns the identity as a line: name, kind, roles, other names, and the number of mentions.
     pub fn line(&self) -> String {
         let entity = &self.entity;
         let roles: Vec<String> =
@@ -352,7 +350,7 @@ impl Portrait {
         format!("{}: {}{}{also}{seen}", entity.name, entity.kind.as_str(), roles.concat())
     }
 
-    /// Returns who it is as a line of a block.
+    /// Returns the identity as a fragment of a block.
     pub fn fragment(&self) -> Option<Fragment> {
         let first = self.first.as_ref()?;
         let record = RecordRef::Event(first.source.event);
@@ -361,7 +359,7 @@ impl Portrait {
 }
 
 impl Told {
-    /// Returns the fact as a line of a block, with the newest sentences that it comes from.
+    /// Returns the fact as a fragment of a block, with its newest source sentences.
     pub fn fragment(&self) -> Option<Fragment> {
         let newest = self.sentences.last()?;
         let quotes: Vec<String> = self
@@ -385,13 +383,13 @@ impl Told {
 }
 
 impl Sentence {
-    /// Returns the sentence itself as a line of a block.
+    /// Returns the sentence as a fragment of a block.
     pub fn fragment(&self) -> Fragment {
         offered(RecordRef::Event(self.source.event), None, vec![self.source], self.text.clone(), self)
     }
 }
 
-/// Makes a line of a block that stands as the sentence does on which it rests.
+/// Creates a fragment with the trust and level of the sentence that it rests on.
 fn offered(
     record: RecordRef,
     producer: Option<Producer>,

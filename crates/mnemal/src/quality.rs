@@ -1,4 +1,4 @@
-//! Quality of the content of a space: measures, each with what mends it.
+//! Quality report of a space: measures of its content, each with a recommended fix.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -14,54 +14,53 @@ use mnemal_graph::Observed;
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
 
-/// Newest events that are read for measures of events. Source: own choice, some seconds of work.
+/// Newest events that are sampled. Source: own choice, some seconds of work.
 const NEWEST: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
-/// Share of notes that say the same as another from which it is a finding. Source: own choice; the incident of DF-01 had .978.
+/// Share of duplicate notes that counts as a finding. Source: own choice; in mem0's issue 4573 the share of junk was .978.
 const MANY_COPIES: f64 = 0.05;
-/// Share of events that repeat what was shown from which it is a finding. Source: own choice; a quarter of a log is more
-/// than quoting brings.
+/// Share of echoes among events that counts as a finding. Source: own choice; a quarter of a log is more than quoting causes.
 const MANY_ECHOES: f64 = 0.25;
-/// Notes a turn of the user from which it is a finding. Source: own choice; more notes than turns is noise that is kept.
+/// Notes per user turn that count as a finding. Source: own choice; with more notes than turns, noise is being stored.
 const MANY_NOTES: f64 = 1.0;
-/// Part of the tokens of contexts that stand at level external from which it is a finding. Source: own choice; a quarter is the
-/// most that they may take.
+/// Share of external content in the tokens of contexts that counts as a finding. Source: own choice; a quarter is the cap of a
+/// context.
 const MUCH_EXTERNAL: f64 = 0.2;
-/// Notes that no context showed, as a share, from which it is a finding. Source: own choice, more than half of what is kept.
+/// Share of notes that no context showed that counts as a finding. Source: own choice, more than half of the notes.
 const MANY_UNMATCHED: f64 = 0.5;
 /// Newest receipts that are read. Source: own choice, about four megabytes.
 const RECEIPTS: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
-/// Receipts from which on it shows something that a note is in none of them. Source: own choice, a day or two of talk.
+/// Minimum number of receipts for that measure to be meaningful. Source: own choice, a day or two of conversation.
 const ENOUGH_RECEIPTS: usize = 20;
-/// Turns in languages without rules from which it is a finding, as a share. Source: own choice, half of what is said.
+/// Share of turns in languages without rules that counts as a finding. Source: own choice, half of the turns.
 const MANY_UNREAD: f64 = 0.5;
 
-/// What a measure counts.
+/// The unit of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QualityUnit {
-    /// A part of a whole, 0 to 1.
+    /// A fraction, 0 to 1.
     Share,
     /// A number of records.
     Records,
-    /// A mean of records for one record of another kind.
+    /// A mean number of records per record of another kind.
     Ratio,
 }
 
-/// One measure of a space's own content.
+/// One measure of a space's content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QualityMeasure {
     /// Its stable name.
     pub name: &'static str,
-    /// What was measured.
+    /// The value.
     pub value: f64,
-    /// What that counts.
+    /// Its unit.
     pub unit: QualityUnit,
-    /// Of how many records.
+    /// Number of records in the sample.
     pub of: u64,
-    /// Whether something should be done.
+    /// Whether it is a finding that needs action.
     pub is_finding: bool,
-    /// What mends it.
+    /// The recommended fix.
     pub fix: &'static str,
-    /// Some of the records that it counts; of `predicates` each with at least 20 subjects, in words.
+    /// Examples of the counted records; for `predicates` sentences, each about one with at least 20 subjects.
     pub examples: Vec<String>,
 }
 
@@ -78,8 +77,8 @@ impl QualityMeasure {
         Self { name, value, unit: QualityUnit::Records, of: of as u64, is_finding, fix, examples }
     }
 
-    /// Counts predicates whose claims show something else than what they are taken for; tells all of which there is enough to say,
-    /// those first.
+    /// Counts predicates whose claims contradict their declared cardinality; the examples cover all predicates with enough
+    /// subjects, the contradicting ones first.
     fn predicates(mut observed: Vec<Observed>) -> Self {
         observed.retain(|one| one.judged() >= ENOUGH);
         observed.sort_by_key(|one| !one.disagrees());
@@ -96,20 +95,21 @@ impl QualityMeasure {
     }
 }
 
-/// Subjects of which a predicate is told. Source: NX-09.4; fewer show nothing.
+/// Minimum number of subjects of a predicate. Source: own choice; with fewer, no cardinality can be estimated.
 const ENOUGH: usize = 20;
 
-/// Examples that a measure names. Source: own choice, a line of a screen.
+/// Maximum number of examples of a measure. Source: own choice, a line of a screen.
 const EXAMPLES: usize = 3;
 
 impl Memory {
-    /// Measures how good what the space holds is; reads at most the newest 10,000 events, and writes nothing.
+    /// Measures the quality of the space's content; reads at most the newest 10,000 events, and writes nothing.
     ///
-    /// In this order: `duplicates` and `near_duplicates` among the notes that hold, `echoes` among events, `orphans` (notes
-    /// and facts whose words are gone), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims disagree with how many values they hold, `stale_summaries`, `lag`
-    /// (events that a layer has not read), `secrets` that the present rules find, `held_back`, `external`,
-    /// `notes_per_turn`, `unread_languages`, `external_in_contexts` (of the tokens of the newest 200 contexts) and
-    /// `unmatched_notes`, which are older than these contexts and were a line in none of them. A layer that the build has not is left out.
+    /// In this order: `duplicates` and `near_duplicates` among valid notes, `echoes` among events, `orphans` (notes and facts
+    /// whose sources are erased), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims contradict
+    /// their cardinality, `stale_summaries`, `lag` (events that a layer has not read), `secrets` that today's rules detect,
+    /// `held_back` (quarantined events), `external`, `notes_per_turn`, `unread_languages`, `external_in_contexts` (share of the
+    /// tokens of the newest 200 contexts) and `unmatched_notes`, which are older than these contexts and appear in none of them.
+    /// Measures of a layer that this build lacks are left out.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -229,7 +229,7 @@ impl Memory {
             let is_note =
                 matches!(kept.kind, mnemal_core::EventKind::Decision(mnemal_core::Decision::Remember(_)));
             notes += usize::from(is_note);
-            // A rule that refuses a text names a secret too.
+            // A rule that blocks the text detects a secret too.
             if !log.outgoing(&kept.content).is_ok_and(|clean| clean == kept.content) {
                 secrets.push(event.id.to_string());
             }
@@ -263,7 +263,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Measures what contexts showed, by their receipts; what was shown to nobody's session counts too.
+    /// Measures the content of contexts, from their receipts, with or without a session.
     async fn measure_contexts(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
         let Ok(store) = self.engine().guarded().receipts.part() else { return Ok(()) };
         let receipts = store.latest(RECEIPTS).await?;
@@ -295,7 +295,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether one of the events still has its words.
+    /// Whether one of the events is not erased.
     async fn any_lives(&self, events: &[EventId]) -> Result<bool> {
         for event in events {
             match self.get(*event).await {
@@ -309,7 +309,7 @@ impl Memory {
     }
 }
 
-/// Returns a count as the length that it was.
+/// Converts a count to a length; it came from one.
 fn small(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

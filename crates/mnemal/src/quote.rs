@@ -1,4 +1,4 @@
-//! Hits of a search as a block that a model may read, by the rules of a context.
+//! Search hits as a fenced block for a model, by the rules of a context.
 
 use std::collections::HashMap;
 use std::future::{Future, IntoFuture};
@@ -17,35 +17,35 @@ use mnemal_recall::Hit;
 use crate::memory::Memory;
 use crate::remember::DEFAULT_CATEGORY;
 
-/// Hits as text for a model, with the account of what was shown.
+/// Rendered hits for a model, with the receipt of what was shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quoted {
-    /// The receipt, which is stored.
+    /// The id of the stored receipt.
     pub id: ReceiptId,
-    /// One fenced block, or nothing when no line is in it.
+    /// One fenced block; empty when it has no line.
     pub text: String,
-    /// Its tokens, at most the budget.
+    /// Its number of tokens, at most the budget.
     pub tokens: TokenCount,
-    /// What the block shows, best first; each record once.
+    /// The lines of the block, best first; each record once.
     pub lines: Vec<QuotedLine>,
-    /// Hits that did not fit.
+    /// Number of hits that did not fit.
     pub left_out: u32,
 }
 
 /// One line of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuotedLine {
-    /// The record that the line names.
+    /// The record of the line.
     pub record: RecordRef,
-    /// The text as it stands there: cleaned, cut, and with what a model may obey written as an escape.
+    /// The rendered text: cleaned, truncated, and with prompt-injection characters escaped.
     pub text: String,
-    /// What led to it.
+    /// The hit behind it.
     pub hit: Hit,
-    /// The note that the hit is; `None` for anything else, or for one that is not folded yet.
+    /// The note of the hit; `None` for other records, and for a note that is not folded yet.
     pub note: Option<Learning>,
 }
 
-/// A block on its way; awaiting it renders it and stores its receipt.
+/// A pending block; awaiting it renders it and stores its receipt.
 #[derive(Debug)]
 #[must_use = "nothing is rendered until it is awaited"]
 pub struct QuoteCall {
@@ -58,17 +58,17 @@ pub struct QuoteCall {
     unfiled: Option<String>,
 }
 
-/// Whether the lines of notes say how these are filed.
+/// Whether lines of notes show their filing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filing {
-    /// They do not.
+    /// No filing.
     Silent,
-    /// They name key, category and importance.
+    /// Key, category and importance.
     Told,
 }
 
 impl Memory {
-    /// Renders hits of a search for `query` as a fenced block: escaped, dated, labelled, within a budget, with a receipt.
+    /// Renders the hits of a search for `query` as a fenced block: escaped, dated, labelled, within a budget, with a receipt.
     pub fn quote(&self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
         let budget = TokenCount(self.engine.settings().context.budget_tokens);
         let session = self.scope.session.only().cloned();
@@ -85,7 +85,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Renders texts that are no records, such as entries of working memory, as a fenced block within a budget of tokens.
+    /// Renders texts that are not records, such as working memory entries, as a fenced block within a token budget.
     pub fn fence(&self, texts: &[String], budget: u32) -> Fenced {
         let parts = &self.engine.parts().context;
         let session = self.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
@@ -94,26 +94,26 @@ impl Memory {
 }
 
 impl QuoteCall {
-    /// Sets the hard limit, in tokens.
+    /// Sets the token budget, a hard limit.
     pub fn budget(mut self, tokens: u32) -> Self {
         self.budget = TokenCount(tokens);
         self
     }
 
-    /// Sets the conversation that will be shown the block.
+    /// Sets the session that will receive the block.
     pub fn session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Names key, category and importance of each note on its line, between the label and the words:
-    /// `- [label] key [category] [importance: 0.5]: "words"`. Source: `PicoBot`, SURFACES 6.6.
+    /// Shows key, category and importance of each note on its line, between the label and the text: `- [label] key [category]
+    /// [importance: 0.5]: "words"`. Source: the recall lines of `PicoBot`.
     pub fn filed(mut self) -> Self {
         self.filing = Filing::Told;
         self
     }
 
-    /// Names what is in no category of its own so on a line that says how a note is filed; without it as the memory does.
+    /// Sets the category name shown for records without a category of their own; by default the memory's name for it.
     pub fn unfiled(mut self, name: impl Into<String>) -> Self {
         self.unfiled = Some(name.into());
         self
@@ -136,7 +136,7 @@ impl QuoteCall {
         Ok(gaps.attach(quoted(context, texts, self.hits, notes)))
     }
 
-    /// Returns the notes that hold among the hits, by the event that was found.
+    /// Returns the valid notes among the hits, by their events.
     async fn notes(&self, gaps: &mut Gaps) -> HashMap<EventId, Learning> {
         let decisions = self.hits.iter().filter(|hit| hit.event.role == Role::Decision);
         let events: Vec<EventId> = decisions.map(|hit| hit.event.id).collect();
@@ -155,7 +155,7 @@ impl QuoteCall {
     }
 }
 
-/// Asks for one block of what is offered.
+/// Builds the context request of one block of these fragments.
 pub(crate) fn request(
     memory: &Memory,
     query: String,
@@ -178,7 +178,7 @@ pub(crate) fn request(
     }
 }
 
-/// Renders what is offered as one block by the rules of a context, and stores its receipt.
+/// Renders fragments as one block by the rules of a context, and stores its receipt.
 pub(crate) async fn block(
     memory: &Memory,
     request: &ContextRequest,
@@ -190,7 +190,7 @@ pub(crate) async fn block(
     Ok(gaps.attach(context))
 }
 
-/// Renders what is offered as one block by the rules of a context.
+/// Renders fragments as one block by the rules of a context.
 async fn assembled(
     memory: &Memory,
     request: &ContextRequest,
@@ -223,13 +223,12 @@ async fn kept(memory: &Memory, mut context: Context) -> Degraded<Context> {
     gaps.attach(context)
 }
 
-/// What lines say, by the records that they name.
+/// Texts of lines, by record.
 type Texts = HashMap<RecordRef, String>;
 
-/// Renders what is offered as one block whose lines of these records say how they are filed, and stores its receipt; also
-/// returns the words of each line.
+/// Renders fragments as one block whose note lines show their filing, and stores its receipt; also returns the text of each line.
 ///
-/// What is added counts against the budget: as long as it does not fit, fewer lines are rendered.
+/// The filing counts against the budget: fewer lines are rendered until it fits.
 async fn filed_block(
     memory: &Memory,
     mut request: ContextRequest,
@@ -254,7 +253,7 @@ async fn filed_block(
     Ok(gaps.attach((context, texts)))
 }
 
-/// Returns how many lines were left out because they did not fit.
+/// Returns the number of lines that did not fit.
 pub(crate) fn left_out(context: &Context) -> u32 {
     let cut = |reason: &OmittedReason| matches!(reason, OmittedReason::Budget | OmittedReason::SectionFull);
     let counts = context.receipt.omitted_counts.iter();
@@ -270,7 +269,7 @@ impl IntoFuture for QuoteCall {
     }
 }
 
-/// Offers what it was given.
+/// A context source of given fragments.
 #[derive(Debug)]
 struct Given(Vec<Fragment>);
 
@@ -316,9 +315,9 @@ fn record(hit: &Hit, note: Option<&Learning>) -> RecordRef {
     note.map_or(RecordRef::Event(hit.event.id), |note| RecordRef::Learning(note.id))
 }
 
-/// Returns how a note is filed, as its line says it. Names that a line could not hold are cut out of it.
+/// Returns the filing of a note as its line shows it. Characters that would break the line are removed from names.
 fn told(note: &Learning, unfiled: Option<&str>) -> String {
-    /// Longest name on a line, in characters. Source: own default, that of speakers.
+    /// Longest name on a line, in characters. Source: own default, the same as for speakers.
     const LONGEST: usize = 48;
     let name = |name: &str| -> String {
         let allowed = |letter: &char| letter.is_alphanumeric() || " ._-/:@+".contains(*letter);
@@ -332,8 +331,7 @@ fn told(note: &Learning, unfiled: Option<&str>) -> String {
     format!("{key}[{}] [importance: {:.1}]: ", name(category), note.importance.get())
 }
 
-/// Puts how records are filed before the words of their lines, and counts and hashes the blocks anew; returns whether it changed
-/// anything.
+/// Inserts the filing before the text of each line, and recomputes token counts and hashes; returns whether anything changed.
 fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount) -> bool {
     let records: Vec<RecordRef> = context.receipt.lines.iter().map(|line| line.record).collect();
     let line = |line: &str| -> String {
@@ -349,7 +347,7 @@ fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount
     for (block, receipt) in context.blocks.iter_mut().zip(&mut context.receipt.blocks) {
         let text: String = block.text.lines().map(|one| line(one) + "\n").collect();
         let nonce = text.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
-        // Only a block that is what verifying will read is taken.
+        // Only a block that verification will recognize is accepted.
         let [hash] = block_hashes(&text, nonce)[..] else { continue };
         is_changed |= text != block.text;
         (block.tokens, block.hash, block.text) = (count(&text), hash, text);

@@ -1,4 +1,4 @@
-//! Extraction state of an event, derived from cursors and dead letters; not stored.
+//! Extraction status of an event, derived from cursors and dead letters; it is not stored.
 
 use std::collections::HashSet;
 
@@ -7,21 +7,21 @@ use mnemal_core::{Cursor, Event, EventId, Result, Role};
 use crate::engine::MANY;
 use crate::memory::Memory;
 
-/// How far the reading of an event is.
+/// The extraction status of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadState {
-    /// A layer that reads has not come to it yet.
+    /// Some extracting layer has not reached it yet.
     Pending,
-    /// Every layer that reads has read it.
+    /// Every extracting layer has processed it.
     Complete,
-    /// Nothing is read in it: it is erased or held back, or is nobody's speech and no file; or nothing here reads.
+    /// Nothing is extracted from it: it is erased or quarantined, is neither a turn nor a document, or no layer extracts.
     Skipped,
-    /// A layer that reads could not digest it; it has a dead letter.
+    /// An extracting layer failed on it; it is a dead letter.
     Failed,
 }
 
 impl ReadState {
-    /// Returns the word on the wire. Source: nanobot v2, `extraction_status`.
+    /// Returns the name on the wire. Source: nanobot v2, `extraction_status`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -32,16 +32,16 @@ impl ReadState {
     }
 }
 
-/// Up to where a space is read, and over what it stumbled; good for the events of one answer.
+/// Extraction progress and dead letters of a space; valid for the events of one answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMark {
-    /// The cursor that is furthest behind; `None` where nothing reads.
+    /// The cursor that is furthest behind; `None` when no layer extracts.
     read: Option<Cursor>,
     dead: HashSet<EventId>,
 }
 
 impl ReadMark {
-    /// Returns how far the reading of an event of this space is.
+    /// Returns the extraction status of an event of this space.
     pub fn of(&self, event: &Event) -> ReadState {
         let is_said = matches!(event.role, Role::User | Role::Assistant | Role::Document);
         let Some(read) = self.read.filter(|_| is_said) else { return ReadState::Skipped };
@@ -56,8 +56,8 @@ impl ReadMark {
 }
 
 impl Memory {
-    /// Returns up to where the notes and the graph have read the log, and the events that they could not digest, up to 1,000
-    /// each. Costs two look-ups of either.
+    /// Returns the extraction progress of the notes and the graph, and their dead letters, up to 1,000 each. Costs two lookups
+    /// for each.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -89,7 +89,7 @@ mod tests {
     // proves: NB-04 (the words)
     #[tokio::test]
     async fn an_event_is_pending_until_every_layer_has_read_it() {
-        // Time stands still, so that no step ends before it has read everything.
+        // The clock stands still, so that no step ends before it has read everything.
         let clock = std::sync::Arc::new(mnemal_testkit::ManualClock::default());
         let engine = crate::Engine::builder().with_clock(clock).in_memory().unwrap();
         let memory = engine.memory(mnemal_core::Scope::whole(mnemal_core::SpaceId::new("home").unwrap()));

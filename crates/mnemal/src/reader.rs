@@ -23,19 +23,18 @@ pub fn check_reader(file: &std::path::Path) -> Result<String> {
 pub fn check_reader(file: &std::path::Path) -> Result<String> {
     Err(missing(&format!("{} cannot be used", file.display())))
 }
-
-/// The trained reader of these settings once it was opened; all clones of a builder share it, because it takes more memory
-/// than a thousand spaces.
+/// The opened trained reader of these settings, shared by all clones of a builder, because it takes more memory than a thousand
+/// spaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedReader(
     #[cfg(feature = "reader")] Arc<std::sync::Mutex<Option<mnemal_reader::TrainedReader>>>,
 );
 
 impl SharedReader {
-    /// Returns the extractor that lets the rules and the reader in a file vote, opening the file the first time.
+    /// Returns the extractor that combines the votes of the rules and of the reader in a file, opening the file on first use.
     ///
     /// # Errors
-    /// `Unsupported` when this build has no trained reader; else as its file is read.
+    /// `Unsupported` when this build has no trained reader; otherwise the error of reading its file.
     #[cfg(feature = "reader")]
     pub(crate) fn extractor(&self, file: &str, rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {
         use mnemal_reader::{TrainedReader, VotingExtractor};
@@ -49,7 +48,7 @@ impl SharedReader {
         Ok(Arc::new(VotingExtractor::new(rules, reader)))
     }
 
-    /// As above, in a build without.
+    /// As above, in a build without a trained reader.
     #[cfg(not(feature = "reader"))]
     #[expect(clippy::unused_self, reason = "the same call as with the feature")]
     pub(crate) fn extractor(&self, file: &str, _rules: RuleExtractor) -> Result<Arc<dyn Extractor>> {

@@ -1,4 +1,4 @@
-//! Layers made anew from the log, and compared with what the log gives.
+//! Rebuild of layers from the log, and comparison of stored rows with a fresh fold.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -18,47 +18,47 @@ use mnemal_store::MemoryStore;
 use crate::engine::{Engine, MANY, missing};
 use crate::settings::Switch;
 
-/// Events of a step. Source: DECISIONS 6, steps of at most 5 ms.
+/// Events of a step. Source: own choice, so that a step occupies a thread for at most 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 
-/// What a rebuild does.
+/// The mode of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rebuild {
-    /// Folds the log beside the rows and compares; nothing changes.
+    /// Folds the log separately and compares; nothing changes.
     Check,
-    /// Folds the log, and exchanges the rows that differ.
+    /// Folds the log, and replaces the rows that differ.
     Anew,
 }
 
-/// What came of a rebuild.
+/// The result of a rebuild.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rebuilt {
-    /// Rows that were not the same in every bit, or index rows that did not fit their events.
+    /// Number of rows that were not bit-identical, or of index rows that did not fit their events.
     pub rows: u64,
-    /// How they differ, where the layer can say it.
+    /// The difference, if the layer can describe it.
     pub difference: Option<Difference>,
 }
 
-/// What is known of the graph's rows as a whole.
+/// The state of the graph's rows as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphState {
-    /// What made them, and what changed when they were made anew last.
+    /// The producer of the rows, and the changes of the last rebuild.
     pub edition: Edition,
-    /// Whether they are to be made anew: something was forgotten, can be read by now, or is read otherwise.
+    /// Whether a rebuild is due: after a forget, when dead letters became readable, or with another version of the extractor.
     pub is_due: bool,
-    /// Whether that waits for somebody to agree: another version reads the log otherwise, and [`Switch::Ask`] is set. The
-    /// difference is that of the edition, once upkeep has found it.
+    /// Whether the rebuild waits for a person's approval: another extractor version gives other rows, and [`Switch::Ask`] is set.
+    /// The edition holds the difference, once upkeep has computed it.
     pub is_held: bool,
-    /// Events that could not be digested, oldest first, up to 1,000.
+    /// Dead letters, oldest first, up to 1,000.
     pub dead: Vec<DeadLetter>,
 }
 
 impl Engine {
-    /// Makes a layer anew from the log while its old rows answer, or compares it. Costs a fold of the whole log.
+    /// Rebuilds a layer from the log while its old rows serve reads, or compares it. Costs a fold of the whole log.
     ///
     /// # Errors
-    /// `Unsupported` for a layer that this build does not have or that is not derived from the log, `Unavailable` when the
-    /// store does not answer; a rebuild that stopped goes on with the next one.
+    /// `Unsupported` for a layer that this build lacks or that is not derived from the log, `Unavailable` when the store does not
+    /// answer; the next call continues an interrupted rebuild.
     pub async fn rebuild(&self, layer: Layer, what: Rebuild) -> Result<Rebuilt> {
         match (layer, what) {
             (Layer::Graph, Rebuild::Check) => self.graph_compared().await,
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Returns what is known of the graph's rows as a whole.
+    /// Returns the state of the graph's rows as a whole.
     ///
     /// # Errors
     /// `Unsupported` without a graph, `Unavailable` when the store does not answer.
@@ -92,13 +92,13 @@ impl Engine {
         })
     }
 
-    /// Whether rows stay as they are when another version reads the log otherwise.
+    /// Whether another extractor version needs approval before its rows replace the old ones.
     fn is_asked(&self) -> bool {
         self.settings().extract.switch == Switch::Ask
     }
 
-    /// Renews the graph's rows until they are what the log gives, or until what another version would change is known and
-    /// waits for somebody to agree, or until time is over; returns the events that are left.
+    /// Rebuilds the graph's rows until they match the log, or until the difference of another extractor version is computed and
+    /// waits for approval, or until the time is over; returns the number of remaining events.
     pub(crate) async fn renew_graph(&self, budget: Duration) -> Result<u64> {
         let Ok(projector) = self.graph_projector() else { return Ok(0) };
         let clock = &self.parts().clock;
@@ -109,7 +109,7 @@ impl Engine {
             let is_silent = renewal.difference.as_ref().is_some_and(Difference::is_silent);
             let is_done = renewal.behind == 0;
             if is_done && weighs && is_silent {
-                // Nobody can see the difference, so nobody is asked.
+                // The difference cannot be shown, so no approval is asked for.
                 weighs = false;
             } else if is_done || clock.monotonic() >= until {
                 return Ok(renewal.behind);
@@ -117,7 +117,7 @@ impl Engine {
         }
     }
 
-    /// Steps a projector until it has caught up; each step in its turn.
+    /// Steps a projector until it has caught up; each step is one piece of background work.
     async fn step_up(&self, projector: &dyn Projector) -> Result<()> {
         loop {
             let _piece = self.piece().await;
@@ -193,7 +193,7 @@ impl Engine {
         let (Slot::Filled(events), Slot::Filled(summaries)) = (events, summaries) else {
             return Err(missing("summaries"));
         };
-        // What is behind is not wrong.
+        // Lag is not an error.
         self.step_up(projector.as_ref()).await?;
         let beside = Arc::new(MemoryStore::new());
         let shadow = projector.beside(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
@@ -210,7 +210,7 @@ impl Engine {
     }
 }
 
-/// Returns how many rows are in one store and not, bit by bit, in the other.
+/// Returns the number of rows in one store that are missing or differ bit by bit in the other.
 fn differing<K: Ord, R: PartialEq>(one: &BTreeMap<K, R>, other: &BTreeMap<K, R>) -> u64 {
     let changed = one.iter().filter(|(id, row)| other.get(id) != Some(row)).count();
     (changed + other.keys().filter(|id| !one.contains_key(id)).count()) as u64

@@ -1,4 +1,4 @@
-//! Saves what is left of a damaged file into a new one, made as every other file is: through the log's front door.
+//! Recovery of a damaged file: everything intact is appended to a new file through the log's ordinary pipeline.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,45 +12,45 @@ use crate::backup::{aside, beside, clear, refuse_held};
 use crate::builder::Builder;
 use crate::engine::Engine;
 
-/// Events that are stored at once. Source: own default, half of the store's largest batch.
+/// Events of a batch. Source: own default, half of the store's largest batch.
 const BATCH: usize = 500;
 
-/// What was saved of a damaged file.
+/// The result of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Events that were saved with their words.
+    /// Number of events recovered with their bodies.
     pub kept: u64,
-    /// Erased events that were saved as erased, those among them whose forgetting was not finished.
+    /// Number of erased events recovered as erased, including those whose forget was unfinished.
     pub erased: u64,
-    /// Rows that look like events and do not match their checksum; older copies of a row that was saved are counted too.
+    /// Number of event-like rows with a wrong checksum; older copies of a recovered row count too.
     pub damaged: u64,
-    /// Former positions of which nothing was left; what stood behind the last one saved is not known.
+    /// Former positions that are lost; what came after the last recovered one is unknown.
     pub missing: Vec<(Seq, Seq)>,
-    /// Events that are whole and were refused nevertheless, with the reason.
+    /// Intact events that were rejected, with the reason.
     pub refused: Vec<(EventId, String)>,
-    /// Tombstones that hold in the new file.
+    /// Tombstones in the new file.
     pub tombstones: u64,
     /// The new file.
     pub file: PathBuf,
-    /// Where the damaged file is now; `None` where it was left in its place.
+    /// The damaged file's new path; `None` if it was left in place.
     pub aside: Option<PathBuf>,
-    /// Where the installation's key is now that could not be read; a new one was made, which knows what was forgotten before
-    /// by its id only and not by its words.
+    /// The new path of an unreadable installation key; it was replaced by a new key, which knows earlier forgets by id only, not
+    /// by content.
     pub damaged_key: Option<PathBuf>,
-    /// What could not be made anew; it comes later.
+    /// Layers that could not be rebuilt; upkeep rebuilds them later.
     pub gaps: Vec<Gap>,
 }
 
 impl Builder {
-    /// Saves every event whose checksum is right, and every tombstone, into a new file, and makes index and notes anew.
+    /// Recovers every event with a correct checksum, and every tombstone, into a new file, and rebuilds index and notes.
     ///
-    /// Ids, times and order stay; positions are given anew, because the log has no holes. A link to a lost event is dropped,
-    /// and what contexts once showed (receipts) is not saved. Without `out` the new file takes the damaged one's place,
-    /// which stays beside it; nothing is deleted.
+    /// Ids, times and order are kept; positions are new, because the log has no holes. A link to a lost event is dropped, and
+    /// receipts are not recovered. Without `out` the new file takes the damaged file's path, which is renamed; nothing is
+    /// deleted.
     ///
     /// # Errors
-    /// `NotFound` without a file; `Conflict` when `out` exists or another process has the space open; `Corrupt` when nothing
-    /// can be saved, which changes nothing; `Unavailable` when files cannot be read or written.
+    /// `NotFound` without a file; `Conflict` when `out` exists or another process has the space open; `Corrupt` when nothing can
+    /// be recovered, which changes nothing; `Unavailable` when files cannot be read or written.
     pub async fn recover(self, file: &Path, out: Option<&Path>) -> Result<Recovered> {
         if let Some(taken) = out.filter(|out| out.exists()) {
             return Err(Error::new(ErrorKind::Conflict, format!("{} exists", taken.display())));
@@ -91,7 +91,7 @@ impl Builder {
 }
 
 impl Builder {
-    /// Returns the installation's key; one that cannot be read is put aside, and a new one made.
+    /// Returns the installation's key; an unreadable one is renamed, and a new one created.
     fn key_or_new(&self, file: &Path) -> Result<(mnemal_core::InstallationKey, Option<PathBuf>)> {
         match self.installation_key(file) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
@@ -108,7 +108,7 @@ impl Builder {
     }
 }
 
-/// Stores what was found, in its order, and reads all of it back.
+/// Stores the recovered records in order, and reads all of them back.
 async fn save(engine: &Engine, salvage: &Salvage) -> Result<Recovered> {
     let mut saved = Recovered::default();
     let mut gaps = Gaps::default();
@@ -140,7 +140,7 @@ async fn save(engine: &Engine, salvage: &Salvage) -> Result<Recovered> {
     Ok(saved)
 }
 
-/// Returns what is to be stored of an event: all of it, or that it is erased.
+/// Returns the record to store for an event: its content, or its erasure.
 fn record(
     engine: &Engine,
     event: &Event,
@@ -168,7 +168,7 @@ fn record(
     }
 }
 
-/// Stores a batch; where it is refused, each record is tried alone.
+/// Stores a batch; if it is rejected, tries each record alone.
 async fn store(
     engine: &Engine,
     batch: Vec<ExactRecord>,
@@ -200,7 +200,7 @@ async fn store(
     Ok(())
 }
 
-/// Whether an error is about one record and not about the file.
+/// Whether an error concerns one record and not the file.
 fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict)
 }

@@ -1,4 +1,4 @@
-//! Release of quarantined events by the user, and its undo.
+//! Release of a quarantined event by the user, and its undo.
 
 use mnemal_core::{Decision, Degraded, ErrorKind, EventId, EventKind, Forget, Origin, Result, Selector};
 use mnemal_events::Released;
@@ -8,12 +8,12 @@ use crate::memory::Memory;
 use crate::message::Message;
 
 impl Memory {
-    /// Logs that the user lets what a rule holds back be used. It is said again at its own level, so words of an agent stay an
-    /// agent's and those of a document evidence; the event itself stays held back. From then on it is found, noted and read like
-    /// anything of that level, and taking the decision back holds it back again.
+    /// Releases a quarantined event, as a decision of the user. A copy is appended at its own level, so an agent's text stays an
+    /// agent's and a document's stays evidence; the event itself stays quarantined. The copy is recalled and extracted like any
+    /// other event of its level. Undoing the decision quarantines the content again.
     ///
     /// # Errors
-    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not held back; as [`log`](Self::log).
+    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not quarantined; as [`log`](Self::log).
     pub async fn release(&self, event: EventId) -> Result<Degraded<Released>> {
         let decided = |decision| {
             Message::of(EventKind::Decision(decision), Origin::UserDirect, "").into_event(&self.defaults())
@@ -30,7 +30,7 @@ impl Memory {
         Ok(released)
     }
 
-    /// Erases what a release said again, if a decision is one; what is held back stays as it is, and can be released again.
+    /// Erases the copy of a release, if the decision is one; the event stays quarantined, and can be released again.
     pub(crate) async fn hold_back(&self, decision: EventId) -> Result<()> {
         let event = match self.get(decision).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -40,7 +40,7 @@ impl Memory {
         else {
             return Ok(());
         };
-        // One that was interrupted comes first, because this one may name its decision.
+        // Finish interrupted forgets first, because this one may include their decisions.
         self.engine.finish_forgets().await?;
         let ids = match self.engine.log()?.closure_of_copy(*copy).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

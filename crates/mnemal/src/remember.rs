@@ -1,4 +1,4 @@
-//! Keeping a note: one event that is a decision, folded before the call returns.
+//! Storing a note: one decision event, folded before the call returns.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -15,52 +15,52 @@ use crate::span::{Observed, Operation};
 
 mod once;
 
-/// Where a note is filed that names no category. Source: `general` in PB-01.
+/// Category of a note that names none. Source: `general`, RockBot's default category.
 pub(crate) const DEFAULT_CATEGORY: &str = "general";
-/// Where a note is filed that names none, and that an agent takes for a preference. Source: RB-04, the conventional categories.
+/// Category of an inferred preference that names none. Source: the conventional categories of RockBot.
 const INFERRED_CATEGORY: &str = "user-preferences/inferred";
 
-/// What became of a note.
+/// The result of storing a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The event that stored it; its id never changes.
+    /// The event that holds it; its id never changes.
     pub event: EventId,
-    /// The note; `None` when the notes could not be folded in time, which is a gap.
+    /// The note; `None` when it could not be folded in time, which is a gap.
     pub id: Option<LearningId>,
     /// Its version under its key, from 1.
     pub version: u32,
-    /// Whether this call made it; false for a repetition of what was known.
+    /// Whether this call created it; false for a duplicate.
     pub created: bool,
-    /// What the acknowledgement promises.
+    /// The durability of the acknowledgement.
     pub durability: Durability,
-    /// Secrets that were replaced by placeholders.
+    /// Number of secrets that were replaced by placeholders.
     pub redactions: u32,
-    /// The rule that holds it back from recall and contexts until a person releases it: what it reads like, or that too much
-    /// came within an hour. Then it is no note.
+    /// The rule that quarantined it, for its content or because of the rate limit per hour; recall and contexts leave it out
+    /// until a person releases it. It is not a note then.
     pub held_back: Option<RuleId>,
-    /// A note that holds and says nearly the same; only [`once`](RememberCall::once) looks for one.
+    /// A valid near-duplicate; only [`once`](RememberCall::once) looks for one.
     pub alike: Option<Alike>,
 }
 
-/// A note that holds and says nearly the same as a new one; both are kept, and nothing is written over.
+/// A valid note that is a near-duplicate of a new one; both are kept, and nothing is overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alike {
-    /// The note that holds.
+    /// The existing note.
     pub id: LearningId,
-    /// What the new one does to it.
+    /// How the new one relates to it.
     pub how: Overlap,
 }
 
-/// What a note does to one that says nearly the same.
+/// How a note relates to a near-duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
-    /// It says nothing that the other does not.
+    /// It adds nothing to the other one.
     Reinforces,
-    /// It says more, or otherwise.
+    /// It adds something or differs.
     Extends,
 }
 
-/// A note on its way; awaiting it stores it.
+/// A pending note; awaiting it stores it.
 #[derive(Debug)]
 #[must_use = "a note is not stored until it is awaited"]
 pub struct RememberCall {
@@ -78,7 +78,7 @@ pub struct RememberCall {
 
 impl RememberCall {
     pub(crate) fn new(memory: Memory, text: String) -> Self {
-        // The kind is set when the call runs; until then it stands for any decision.
+        // The kind is a placeholder and is set when the call runs.
         let message = Message::of(EventKind::Observation, Origin::Assistant, text);
         Self {
             memory,
@@ -94,66 +94,66 @@ impl RememberCall {
         }
     }
 
-    /// Names the note: storing again with the same key makes a new version, which is of the same user.
+    /// Sets the key: storing again under the same key makes a new version, for the same user.
     ///
-    /// A key is one note of the space: what another user has stored under it is a `Conflict`.
+    /// Keys are unique in a space: a key that another user has stored is a `Conflict`.
     pub fn key(mut self, key: NoteKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Sets the kind. Only the user's own words make a preference; what an agent takes for one is a note, which is filed below
-    /// `user-preferences/inferred` unless it is filed elsewhere.
+    /// Sets the kind. Only the user's own words make a preference; a preference that an agent infers is a note, filed below
+    /// `user-preferences/inferred` unless a category is set.
     pub fn kind(mut self, kind: LearningKind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// Files the note.
+    /// Sets the category.
     pub fn category(mut self, category: Category) -> Self {
         self.category = Some(category);
         self
     }
 
-    /// Attaches a word.
+    /// Adds a tag.
     pub fn tag(mut self, tag: Tag) -> Self {
         self.tags.push(tag);
         self
     }
 
-    /// Says how much it matters.
+    /// Sets the importance.
     pub fn importance(mut self, importance: Importance) -> Self {
         self.importance = Some(importance);
         self
     }
 
-    /// Says when it ends to hold.
+    /// Sets the end of its validity.
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.expires_at = Some(at);
         self
     }
 
-    /// Keeps what the call does not say: kind, category, words, importance and end are as the version has them that holds under
+    /// Keeps the fields that the call does not set: kind, category, tags, importance and end are those of the valid version under
     /// the key.
     pub fn amend(mut self) -> Self {
         self.is_amendment = true;
         self
     }
 
-    /// Says that these are the user's own words; without it they are the agent's.
+    /// Marks the text as the user's own words; by default it is the agent's.
     pub fn by_user(mut self) -> Self {
         self.message.origin = Origin::UserDirect;
         self
     }
 
-    /// Says that an application keeps it in a store of its own: it is believed like a note of the agent, but is no part of what
-    /// an agent may note in an hour.
+    /// Marks it as an item of an application's own store: it has the trust of an agent's note, but does not count against the
+    /// agent's hourly limit.
     pub fn by_application(mut self) -> Self {
         self.of_application = true;
         self
     }
 
-    /// Changes the event that carries the note: session, user, time, idempotency key.
+    /// Changes the event that holds the note: session, user, time, idempotency key.
     pub fn message(mut self, change: impl FnOnce(Message) -> Message) -> Self {
         let origin = self.message.origin;
         self.message = change(self.message);
@@ -166,7 +166,7 @@ impl RememberCall {
         self.memory.observed(operation).session(session)
     }
 
-    /// Returns where the note is filed.
+    /// Returns the category of the note.
     fn filed(&self) -> Result<Category> {
         let is_inferred =
             self.kind == Some(LearningKind::Preference) && self.message.origin != Origin::UserDirect;
@@ -174,16 +174,16 @@ impl RememberCall {
         self.category.clone().map_or_else(|| Category::new(usual), Ok)
     }
 
-    /// Takes over from the version that holds what the call leaves open.
+    /// Fills in fields from the valid version.
     async fn completed(mut self) -> Result<Self> {
         let Some(key) = &self.key else { return Ok(self) };
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
-        // Another user's key is in use, though his note is not seen.
+        // A key of another user is taken, although that user's note is not visible.
         let all = self.memory.for_everybody();
         let holding = all.learnings(&filter, AsOf::present(self.memory.engine.now())).await;
         let holding = match holding {
             Ok(rows) => rows.into_iter().next(),
-            // Without the layer there is nothing to keep.
+            // Without the layer there are no earlier values.
             Err(error) if error.kind() == ErrorKind::Unsupported => None,
             Err(error) => return Err(error),
         };
@@ -239,7 +239,7 @@ impl RememberCall {
         };
         let mut gaps = mnemal_core::Gaps::default();
         let ack = gaps.merge(acked);
-        // What a repetition would be found to be now is not what became of the first.
+        // A duplicate reports the quarantine state of the first call, not what today's rules say.
         let held_back =
             if ack.duplicate { self.memory.get(ack.id).await?.quarantined } else { ack.quarantined };
         let notes = self.memory.engine.notes_of(&[ack.id]).await;
@@ -268,7 +268,7 @@ impl IntoFuture for RememberCall {
     }
 }
 
-/// Logs an item of an application's own store, for which the limits of the hour do not hold.
+/// Logs an item of an application's own store, which the hourly limits do not apply to.
 async fn log_item(memory: &Memory, message: Message) -> Result<Degraded<Ack>> {
     let events = vec![message.into_event(&memory.defaults())?];
     let acks = match memory.engine.dropped(&events) {
@@ -279,13 +279,13 @@ async fn log_item(memory: &Memory, message: Message) -> Result<Degraded<Ack>> {
     Ok(Degraded { value: ack.ok_or_else(|| Error::internal("an append answered nothing"))?, gaps: acks.gaps })
 }
 
-/// Says what became of a note.
+/// Records the outcome in the span.
 fn tell(stored: &Degraded<Stored>, observed: &Observed) {
     observed.records(stored.id.iter());
     observed.gaps(&stored.gaps);
 }
 
-/// The filter for the notes that were read in these events.
+/// Returns the filter for the notes that were read from these events.
 pub(crate) fn read_in(events: &[EventId]) -> LearningFilter {
     LearningFilter { sources: Within::Only(events.to_vec()), ..LearningFilter::all() }
 }

@@ -1,4 +1,4 @@
-//! Retention: the events that exceed the configured age or number, and their forgetting.
+//! Retention: scheduled forgets of events beyond the age or number of the settings.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -15,27 +15,28 @@ use crate::engine::{Engine, FOLD_WAIT};
 use crate::memory::Memory;
 use crate::message::{Defaults, Message};
 
-/// Most events of one forget. Source: BA-46.
+/// Maximum number of events of one forget. Source: babyagi3, which deletes in batches of this size.
 const BATCH: usize = 1_000;
-/// Time between two looks at what is too old. Source: own choice; the numbers count days.
+/// Interval of retention. Source: own choice; the settings count days.
 const EVERY: Duration = Duration::from_hours(24);
-/// Where what became of conversations is filed; it has a time of its own and carries nothing. Source: PB-11.
+/// Category of compressed conversations; it has its own retention time, and its notes support nothing. Source: PicoBot's memory
+/// kind of this name.
 const TIMELINE: &str = "timeline";
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 impl Memory {
-    /// Returns the events that retention would forget next, at most 1,000 of them, whether it is enabled or not: those that are
-    /// older than their kind is kept, oldest first, then those beyond the number that is kept.
+    /// Returns the events that retention would forget next, at most 1,000, whether it is enabled or not: first events above the
+    /// age limit of their kind, oldest first, then those above the maximum number.
     ///
-    /// Decisions are never among them, and so is nothing on which a note rests that is pinned. That on which a fact or a learning
-    /// rests that holds is not taken for its age, and last for its number. What the graph and the notes have not read yet is
-    /// never among them, because nobody knows what it carries. Age counts from when an event was recorded.
+    /// Decisions and sources of pinned notes are never included. Sources of valid facts or learnings are not taken for their age,
+    /// and come last for the number. Events that the graph and the notes have not read yet are never included, because their use
+    /// as sources is unknown. Age is measured from the recording time.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn outdated(&self) -> Result<Vec<EventId>> {
-        // What they cannot read in this time waits.
+        // What they cannot read in this time is left for later.
         let _behind = (self.engine.fold().await, self.engine.fold_graph_within(FOLD_WAIT).await);
         let outdated = self.engine.outdated().await?.ids;
         match self.only_user() {
@@ -45,29 +46,29 @@ impl Memory {
     }
 }
 
-/// What retention would forget next.
+/// The next batch of retention.
 #[derive(Debug)]
 struct Outdated {
     ids: Vec<EventId>,
-    /// Whether more is old, and waits until it is read.
+    /// Whether older events are left out until they are read.
     waits: bool,
 }
 
-/// What is known of the living events.
+/// The live events by retention class.
 #[derive(Debug, Default)]
 struct Living {
     old: Vec<EventId>,
-    /// Others, oldest first: those that nothing rests on, and those that carry something.
+    /// Other events, oldest first: those without dependents, and sources of valid records.
     free: Vec<EventId>,
     bearing: Vec<EventId>,
     count: u64,
-    /// Whether something is old that is not read yet.
+    /// Whether some old event is not read yet.
     waits: bool,
 }
 
 impl Engine {
     async fn outdated(&self) -> Result<Outdated> {
-        // Where they stand is asked first: what they read meanwhile is looked at the next time.
+        // Read the cursors first: events that are read meanwhile are considered the next time.
         let read = self.read_by_all().await?;
         let (bearing, pinned) = self.bearing().await?;
         let (settings, now) = (&self.settings().retention, self.now());
@@ -102,7 +103,7 @@ impl Engine {
         Ok(Outdated { ids, waits: living.waits })
     }
 
-    /// Returns how far everything that says what an event carries has read the log; `None` when there is nothing that would.
+    /// Returns the log position up to which all dependent layers have read; `None` without such a layer.
     async fn read_by_all(&self) -> Result<Option<Cursor>> {
         let mut read: Option<Cursor> = None;
         if let Ok(graph) = self.guarded().graph.part() {
@@ -115,7 +116,7 @@ impl Engine {
         Ok(read)
     }
 
-    /// Returns the events on which something rests that holds, and those on which something rests that is pinned.
+    /// Returns the source events of valid records, and the source events of pinned records.
     async fn bearing(&self) -> Result<(BTreeSet<EventId>, BTreeSet<EventId>)> {
         let (mut bearing, mut pinned, now) = (BTreeSet::new(), BTreeSet::new(), AsOf::present(self.now()));
         if let Ok(graph) = self.guarded().graph.part() {
@@ -135,7 +136,7 @@ impl Engine {
         Ok((bearing, pinned))
     }
 
-    /// Forgets what is outdated, if that is asked for and was not done today; returns how many events.
+    /// Runs retention, if it is enabled and due; returns the number of forgotten events.
     pub(crate) async fn retain(&self) -> Result<u64> {
         if !self.settings().retention.enabled || !self.is_time_to_retain() {
             return Ok(0);
@@ -144,7 +145,7 @@ impl Engine {
         let Outdated { ids, waits } = self.outdated().await?;
         drop(piece);
         if waits || ids.len() == BATCH {
-            // There is more: the next step looks again.
+            // More is pending: the next step continues.
             *self.parts().retained.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
         if ids.is_empty() {

@@ -1,4 +1,4 @@
-//! Internals of the engine that surfaces need: its seal and its token counter.
+//! Services for the surfaces: confirmation tokens, seals, and token counts.
 
 use std::fmt::Write as _;
 
@@ -6,20 +6,20 @@ use mnemal_core::{Timestamp, TokenCount};
 
 use crate::engine::Engine;
 
-/// How long a confirmation holds, in microseconds. Source: SURFACES 6.8, 10 minutes.
+/// Validity of a confirmation token, in microseconds. Source: own choice, 10 minutes to read a preview.
 const HOLDS: i64 = 600_000_000;
 /// Bytes of a seal in a token. Source: own default, 128 bits.
 const SEALED: usize = 16;
 
 impl Engine {
-    /// Returns a token that promises that exactly this was previewed, and when it ends: after ten minutes. Nobody keeps it, and
-    /// any process of the installation can check it.
+    /// Returns a token that confirms exactly this preview, and its expiry in ten minutes. It is stateless: any process of the
+    /// installation can verify it.
     pub fn issue_token(&self, what: &[&[u8]]) -> (String, Timestamp) {
         let ends = self.now().plus_micros(HOLDS);
         (format!("{:x}-{}", ends.as_micros(), self.sealed_token(what, ends)), ends)
     }
 
-    /// Whether a token was issued for exactly this by this installation, and holds.
+    /// Whether a token was issued for exactly this by this installation, and has not expired.
     pub fn holds_token(&self, what: &[&[u8]], token: &str) -> bool {
         let Some((ends, given)) = token.trim().split_once('-') else { return false };
         let Some(ends) =
@@ -28,7 +28,7 @@ impl Engine {
             return false;
         };
         let (now, sealed) = (self.now(), self.sealed_token(what, ends));
-        // Every digit is looked at, so that time tells nothing about where a forgery goes wrong.
+        // The comparison takes constant time, against timing attacks.
         let differ = given.bytes().zip(sealed.bytes()).fold(0, |differ, (one, two)| differ | (one ^ two));
         given.len() == sealed.len() && differ == 0 && now < ends && ends <= now.plus_micros(HOLDS)
     }
@@ -43,12 +43,12 @@ impl Engine {
         })
     }
 
-    /// Returns the hash of `parts` keyed by the installation, for one purpose: a seal that only this installation can make.
+    /// Returns the hash of `parts`, keyed by the installation, for one purpose: only this installation can compute it.
     pub fn seal(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
         self.parts().key.hash(&format!("seal {purpose}"), parts)
     }
 
-    /// Counts the tokens of a text, as the budgets of contexts do.
+    /// Counts the tokens of a text with the counter of context budgets.
     pub fn count_tokens(&self, text: &str) -> TokenCount {
         self.parts().context.counter.count(text)
     }

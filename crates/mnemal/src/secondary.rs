@@ -1,4 +1,4 @@
-//! Secondary spaces: read beside the one that is asked, labelled with their names, and never written.
+//! Secondary spaces: read together with the primary space, labelled with their names, and never written.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
 use crate::memory::Memory;
 use crate::user::both;
 
-/// What another space may add to a context: notes and what matches the question, never what was said there just now.
+/// The sections that another space may contribute to: notes and matching records, never its recent turns.
 const OFFERED: [Section; 5] =
     [Section::Identity, Section::Preferences, Section::Knowledge, Section::Insights, Section::Recall];
 
-/// The spaces that are read beside a memory; cheap to clone.
+/// The secondary spaces of a memory; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secondary(Arc<Read>);
 
 #[derive(Debug, Default)]
 struct Read {
     memories: Vec<Memory>,
-    /// Why spaces that should be read cannot be.
+    /// Gaps of spaces that cannot be read.
     gaps: Vec<Gap>,
 }
 
 impl Memory {
-    /// Returns the same memory, whose [`recall`](Self::recall) and [`context`](Self::context) also ask these spaces, in
-    /// place of those it asked before.
+    /// Returns the same memory with these secondary spaces, which replace the earlier ones; [`recall`](Self::recall) and
+    /// [`context`](Self::context) query them too.
     ///
-    /// Each is asked once for each question, within its own scope and that of the request; what it answers carries its name.
-    /// In a context they take at most the share `context.secondary_share` of the budget together, and add notes and hits,
-    /// never their recent turns. One that fails is a gap. Whatever writes, writes to this memory's own space; everything
-    /// else reads it alone. A memory of this very space is left out.
+    /// Each is queried once per question, within its own scope and that of the request; its records carry its name. In a context
+    /// they take at most the share `context.secondary_share` of the budget together, and add notes and hits, never their recent
+    /// turns. A failing one is a gap. Writes go to this memory's own space, and other reads use it alone. A memory of this space
+    /// itself is left out.
     #[must_use]
     pub fn with_secondary(&self, others: impl IntoIterator<Item = Self>) -> Self {
         self.reading_beside(others, Vec::new())
     }
 
-    /// Returns the same memory, to whose answers a space should add that cannot be read: it is a gap of each of them.
+    /// Returns the same memory with a gap in every answer, for a secondary space that cannot be read.
     #[must_use]
     pub fn without_secondary(&self, why: ErrorKind) -> Self {
         let read = &self.secondary.0;
@@ -52,13 +52,12 @@ impl Memory {
         self.reading_beside(read.memories.clone(), gaps)
     }
 
-    /// Returns the names of the spaces that are read beside this memory's own, in the order in which they are asked.
+    /// Returns the names of the secondary spaces, in query order.
     pub fn secondary(&self) -> impl Iterator<Item = &SpaceId> {
         self.secondary.0.memories.iter().map(|memory| &memory.scope.space)
     }
 
-    /// Returns every version of the notes that were read in these events, of all spaces that are read; a failing space has
-    /// none.
+    /// Returns every version of the notes that were read from these events, over all read spaces; a failing space is skipped.
     pub(crate) async fn notes_of(&self, events: &[EventId]) -> Result<Vec<Learning>, GapCause> {
         let mut notes = self.engine.notes_of(events).await?;
         for other in &self.secondary.0.memories {
@@ -67,7 +66,7 @@ impl Memory {
         Ok(notes)
     }
 
-    /// Returns this memory's own log, which knows what the other spaces have shown.
+    /// Returns this memory's own log, with the texts that other spaces have shown.
     pub(crate) fn event_log(&self) -> Result<EventLog> {
         let log = self.engine.log()?;
         let others = self.secondary.0.memories.iter();
@@ -78,7 +77,7 @@ impl Memory {
         Ok(log.with_elsewhere(stores.collect()))
     }
 
-    /// As [`with_secondary`](Self::with_secondary), with what is known to be missing.
+    /// As [`with_secondary`](Self::with_secondary), with known gaps.
     pub(crate) fn reading_beside(&self, others: impl IntoIterator<Item = Self>, gaps: Vec<Gap>) -> Self {
         let mut memories: Vec<Self> = Vec::new();
         for other in others {
@@ -92,16 +91,16 @@ impl Memory {
 }
 
 impl Secondary {
-    /// Returns why spaces that should be read cannot be.
+    /// Returns the gaps of spaces that cannot be read.
     pub(crate) fn gaps(&self) -> &[Gap] {
         &self.0.gaps
     }
 
-    /// Returns what these spaces offer for a context.
+    /// Returns the context sources of these spaces.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Arc<dyn ContextSource>> {
         self.0.memories.iter().flat_map(|memory| {
             let sources = memory.engine.parts().context.sources.iter();
-            // Whom a name means is known within a space only, so the facts of one are none of another.
+            // Names are resolved within one space only, so facts of different spaces are not combined.
             let sources = sources.filter(|source| source.layer() != Layer::Graph);
             sources.map(|source| {
                 let (source, scope) = (Arc::clone(source), memory.scope.clone());
@@ -110,7 +109,7 @@ impl Secondary {
         })
     }
 
-    /// Asks each space once; one that fails is a gap.
+    /// Queries each space once; a failing one is a gap.
     pub(crate) async fn recall(&self, request: &RecallRequest) -> Degraded<Vec<(SpaceId, Recalled)>> {
         let asked = self.0.memories.iter().filter_map(|memory| {
             let filter = narrowed_filter(&request.filter, &memory.scope)?;
@@ -132,10 +131,10 @@ impl Secondary {
     }
 }
 
-/// Puts the answers of several spaces into one, best first; of equal scores that of the space that was asked.
+/// Merges the answers of several spaces, best first; the primary space wins ties.
 ///
-/// Scores are shares of the best hit of their own space; they are weighed with the evidence of that hit, the largest of
-/// which keeps its scores.
+/// Scores are relative to the best hit of their own space; they are scaled by the evidence of that hit, so that the answer with
+/// the strongest evidence keeps its scores.
 pub(crate) fn merged(own: Recalled, others: Vec<(SpaceId, Recalled)>, request: &RecallRequest) -> Recalled {
     if others.is_empty() {
         return own;
@@ -162,7 +161,7 @@ pub(crate) fn merged(own: Recalled, others: Vec<(SpaceId, Recalled)>, request: &
     whole
 }
 
-/// What a source of another space offers, with that space's name and within its scope.
+/// The context source of another space, with its name and within its scope.
 #[derive(Debug)]
 struct Labelled {
     source: Arc<dyn ContextSource>,
@@ -190,7 +189,7 @@ impl ContextSource for Labelled {
     }
 }
 
-/// Narrows a filter to a scope; `None` when nothing lies in both.
+/// Intersects a filter with a scope; `None` when the result is empty.
 fn narrowed_filter(filter: &EventFilter, scope: &Scope) -> Option<EventFilter> {
     Some(EventFilter {
         session: both(&filter.session, &scope.session)?,
@@ -200,8 +199,8 @@ fn narrowed_filter(filter: &EventFilter, scope: &Scope) -> Option<EventFilter> {
     })
 }
 
-/// Narrows a request to a scope and to what another space may add; `None` when nothing is left. A context cannot be narrowed
-/// to conversations, so a scope of one has nothing to offer.
+/// Narrows a request to a scope and to the sections of secondary spaces; `None` when nothing is left. A context cannot be
+/// narrowed to sessions, so a scope of one session contributes nothing.
 fn narrowed_request(request: &ContextRequest, scope: &Scope) -> Option<ContextRequest> {
     let by_default = |section: &Section| *section != Section::Insights;
     let wanted = |section: &Section| match request.sections.only() {

@@ -1,4 +1,4 @@
-//! Foreground requests, to which background work yields.
+//! Foreground calls in progress: background work gives way to them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,23 +7,23 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-/// How long nobody must have been served before background work goes on.
+/// Idle time of foreground calls before background work continues.
 ///
-/// Source: own choice; calls that follow on one another come sooner.
+/// Source: own choice; consecutive calls follow within it.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Pauses after which it goes on nevertheless, for one step.
+/// Number of such waits after which it continues anyway, for one step.
 ///
-/// Source: own choice; with 100 ms between steps of 20 ms all workers together leave nine tenths of two processors to who is
-/// served.
+/// Source: own choice; with 100 ms between steps of 20 ms, all workers together leave nine tenths of two processors to foreground
+/// calls.
 const PAUSES: u32 = 10;
 
-/// The calls that somebody waits for, and whose turn it is among those that nobody waits for.
+/// The foreground calls in progress, and the queue of background work.
 #[derive(Debug)]
 pub(crate) struct Served {
     calls: AtomicUsize,
-    /// When the last one ended.
+    /// When the last call ended.
     last: Mutex<Option<Instant>>,
-    /// One piece of background work at a time, in the order in which they asked.
+    /// One piece of background work at a time, in order of arrival.
     turn: Semaphore,
 }
 
@@ -33,27 +33,27 @@ impl Default for Served {
     }
 }
 
-/// The turn of one piece of background work, as long as it lives.
+/// The permit of one piece of background work; dropping it releases the turn.
 pub(crate) type Piece<'s> = SemaphorePermit<'s>;
 
-/// A call that somebody waits for, as long as it lives.
+/// Guard of a foreground call in progress.
 #[derive(Debug)]
 pub(crate) struct Serving<'s>(&'s Served);
 
 impl Served {
-    /// Notes that a call begins.
+    /// Registers the start of a foreground call.
     pub(crate) fn serve(&self) -> Serving<'_> {
         self.calls.fetch_add(1, Ordering::AcqRel);
         Serving(self)
     }
 
-    /// Waits for the turn of this piece of background work, and then while somebody is served and for 10 ms after, 100 ms at
-    /// most: talk without end slows background work down and does not stop it. The turn lasts as long as what it returns lives;
-    /// a piece is short, waits for nothing but the store, and takes no second turn.
+    /// Waits for the turn of this piece of background work, and then until no foreground call has been in progress for 10 ms, at
+    /// most 100 ms: constant load slows background work down but does not stop it. The turn lasts until the permit is dropped; a
+    /// piece is short, waits only for the store, and takes no second turn.
     pub(crate) async fn piece(&self) -> Option<Piece<'_>> {
-        // Steps over memory alone never wait, and would keep their thread of the runtime from the store's writer.
+        // Purely in-memory steps never wait, and would keep their runtime thread from the store's writer.
         tokio::task::yield_now().await;
-        // Nobody closes it.
+        // The semaphore is never closed.
         let turn = self.turn.acquire().await.ok();
         for _ in 0..PAUSES {
             if self.is_quiet() {

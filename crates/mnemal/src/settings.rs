@@ -1,4 +1,4 @@
-//! Values that shape the engine; components are trait objects and never stand here.
+//! Engine settings: plain values; components are trait objects and are set on the builder.
 
 mod compress;
 mod dream;
@@ -34,118 +34,120 @@ pub use self::summaries::{SummaryBy, SummarySettings};
 pub use self::telemetry::TelemetrySettings;
 pub use self::working::WorkingSettings;
 
-/// All settings; every one has a default that most users never touch.
+/// All settings; every one has a default that most users never change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Whether the space `global` is read beside every other one.
+    /// Whether the space `global` is read together with every other one.
     pub read_global: bool,
     /// Storage of a space.
     pub storage: StorageSettings,
     /// Which layers there are.
     pub layers: LayerSettings,
-    /// Many spaces in one process.
+    /// Limits for many spaces in one process.
     pub spaces: SpacesSettings,
     /// Recall.
     pub recall: RecallSettings,
-    /// What makes vectors.
+    /// Embedding.
     pub embedding: EmbeddingSettings,
     /// The language model, if there is one.
     pub llm: LlmSettings,
-    /// What is read in the log.
+    /// Extraction.
     pub extract: ExtractSettings,
-    /// Assembly of contexts.
+    /// Context assembly.
     pub context: ContextShape,
-    /// Who the agent and the user are.
+    /// Identity of the agent and the user.
     pub identity: IdentitySettings,
     /// Summaries.
     pub summaries: SummarySettings,
     /// Working memory.
     pub working: WorkingSettings,
-    /// What is learnt.
+    /// Learning.
     pub learning: LearningSettings,
-    /// What runs in the background.
+    /// Background consolidation.
     pub dream: DreamSettings,
-    /// Files that are read.
+    /// File ingestion.
     pub ingest: IngestSettings,
-    /// When conversations are compressed.
+    /// Conversation compression.
     pub compress: CompressSettings,
-    /// What is never stored.
+    /// Privacy: secrets, the audit log, and rate limits.
     pub privacy: PrivacySettings,
-    /// How long things are kept.
+    /// Retention.
     pub retention: RetentionSettings,
-    /// What a host learns of operations.
+    /// Telemetry of operations.
     pub telemetry: TelemetrySettings,
 }
 
-/// How a space is stored.
+/// Storage of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StorageSettings {
-    /// What an acknowledgement promises.
+    /// Durability of an acknowledgement.
     pub durability: DurabilityMode,
 }
 
-/// What an acknowledgement promises.
+/// Durability of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilityMode {
-    /// The event survives a power cut.
+    /// The event survives a power loss.
     #[default]
     Full,
-    /// The event survives the end of the process; a power cut may lose the newest ones.
+    /// The event survives a process crash; a power loss may lose the newest events.
     Normal,
 }
 
-/// Many spaces in one process.
+/// Limits for many spaces in one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpacesSettings {
-    /// Most spaces that are open at once.
+    /// Maximum number of open spaces.
     pub max_open: usize,
 }
 
-/// How recall answers.
+/// Settings of recall.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecallSettings {
-    /// Hits of an explicit search.
+    /// Number of hits of an explicit search.
     pub limit: usize,
-    /// Notes that a turn is offered for what its user says.
+    /// Number of notes that are injected for a user turn.
     pub inject_limit: usize,
-    /// Most time for one part of an answer that can do without it, in milliseconds. What has no answer without the part waits
-    /// for ten seconds, or as long as this where it is more.
+    /// Time limit of one optional part of an answer, in milliseconds. A part without which there is no answer has ten seconds, or
+    /// this limit if it is longer.
     pub part_deadline_ms: u64,
-    /// Most time that an answer waits until what came last is read into notes and graph, in milliseconds; what is not is a gap.
+    /// Time limit for folding the newest events into notes and graph before an answer, in milliseconds; the remaining lag is a
+    /// gap.
     pub catch_up_ms: u64,
-    /// Events of the index that one answer loads at most; one millisecond of processor time is good for some 800.
+    /// Maximum number of index events that one answer loads; a millisecond of processor time loads some 800.
     pub load_at_once: usize,
-    /// Cosine from which nearness alone is evidence, -1 to 1, in place of the floor that each embedder declares.
+    /// Similarity floor: the minimum cosine that counts as evidence by itself, -1 to 1; it replaces the floor that each embedder
+    /// declares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_similarity: Option<f32>,
-    /// Language of the index, as an ISO 639-1 code; a space keeps the one it was made with.
+    /// Language of the index, as an ISO 639-1 code; an existing space keeps its own.
     pub language: String,
 }
 
-/// How a context is cut.
+/// Budgets of a context.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextShape {
-    /// Hard limit of a context, in tokens.
+    /// Token budget of a context, a hard limit.
     #[serde(alias = "total_budget")]
     pub budget_tokens: u32,
-    /// Most that level external may take of a context, 0 to 1.
+    /// Maximum share of level external in a context, 0 to 1.
     pub low_trust_share: f32,
-    /// Most that other spaces may take of a context together, 0 to 1.
+    /// Maximum share of all secondary spaces together in a context, 0 to 1.
     pub secondary_share: f32,
-    /// Whether what the user prefers stands in every context; else where its section is asked for by name, and what suits a
-    /// question with what is recalled. Default true, NB-61.
+    /// Whether every context includes the user's preferences; otherwise they appear when their section is requested, and matching
+    /// ones among the recalled records. Default true, as in nanobot v2.
     pub always_include_preferences: bool,
-    /// What counts tokens.
+    /// The token counter.
     pub tokenizer: Tokenizer,
 }
 
-/// What counts tokens.
+/// The token counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tokenizer {
@@ -158,19 +160,19 @@ pub enum Tokenizer {
     Cl100k,
 }
 
-/// What is never stored, and what is held back.
+/// Privacy: secrets, the audit log, and rate limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrivacySettings {
-    /// What happens to secrets.
+    /// Handling of detected secrets.
     pub secrets: SecretMode,
-    /// More patterns of secrets: name and regular expression.
+    /// Additional secret patterns: name and regular expression.
     pub extra_patterns: Vec<(String, String)>,
-    /// Whether acts of administration are logged in `audit.jsonl` beside the installation's key.
+    /// Whether administrative acts are logged in `audit.jsonl`, in the folder of the installation's key.
     pub audit_log: bool,
-    /// Notes and observations of an agent that a conversation stores in an hour before the next are held back; 0 for any number.
+    /// Rate limit of agent notes and observations, per session and hour; the excess is quarantined; 0 for no limit.
     pub agent_items_per_hour: usize,
-    /// The same of observations and texts of level external.
+    /// Rate limit of observations and texts of level external, per session and hour; the excess is quarantined; 0 for no limit.
     pub external_items_per_hour: usize,
 }
 
@@ -187,38 +189,38 @@ impl Default for PrivacySettings {
     }
 }
 
-/// What happens to a recognised secret.
+/// Handling of a detected secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretMode {
     /// It is replaced by a typed placeholder.
     #[default]
     Redact,
-    /// The call is refused.
+    /// The call is rejected.
     Block,
     /// It is stored; for tests of the host.
     Allow,
 }
 
-/// Source: SURFACES 4.2, `recall.limit` of an explicit search.
+/// Source: own default of `recall.limit` for an explicit search.
 const RECALL_LIMIT: usize = 10;
-/// Source: PB-20 and PB-35, `recall.inject_limit`.
+/// Source: PicoBot, `recall.inject_limit`.
 const INJECT_LIMIT: usize = 5;
-/// Source: ARCHITECTURE 7; hanging parts must leave room in the 800 ms of a client's hook.
+/// Source: own default; hanging parts must leave room in the 800 ms of a client's hook.
 const PART_DEADLINE_MS: u64 = 200;
-/// Source: own default; a person does not see the difference.
+/// Source: own default; a person does not notice it.
 const CATCH_UP_MS: u64 = 200;
-/// Most time for a part without which there is no answer. Source: own choice, as long as a person waits before asking again.
+/// Time limit of a part without which there is no answer. Source: own choice, as long as a person waits before asking again.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Source: nanobot v2's context budget.
 const BUDGET_TOKENS: u32 = 4_000;
-/// Source: RELIABILITY 6.
+/// Source: own default; outside text must not crowd out the user's own.
 const LOW_TRUST_SHARE: f32 = 0.25;
-/// Source: SURFACES 4.2, `context.secondary_share`.
+/// Source: own default of `context.secondary_share`; three quarters stay with the primary space.
 const SECONDARY_SHARE: f32 = 0.25;
-/// Source: SURFACES 1.2, on by default.
+/// Source: own default; user-wide facts are useful in every space.
 const READ_GLOBAL: bool = true;
-/// Source: DECISIONS 5.
+/// Source: own default, which bounds open files and memory.
 const MAX_OPEN: usize = 256;
 
 impl Default for Settings {
@@ -274,17 +276,17 @@ impl Default for RecallSettings {
 }
 
 impl RecallSettings {
-    /// Returns the most time for one part of an answer.
+    /// Returns the time limit of one part of an answer.
     pub fn part_deadline(&self) -> Duration {
         Duration::from_millis(self.part_deadline_ms)
     }
 
-    /// Returns the most time for a part without which there is no answer.
+    /// Returns the time limit of a part without which there is no answer.
     pub fn patience(&self) -> Duration {
         self.part_deadline().max(PATIENCE)
     }
 
-    /// Returns the most time that an answer waits until what came last is read.
+    /// Returns the time limit for folding the newest events before an answer.
     pub fn catch_up(&self) -> Duration {
         Duration::from_millis(self.catch_up_ms)
     }
@@ -303,7 +305,7 @@ impl Default for ContextShape {
 }
 
 impl Settings {
-    /// Whether there is a layer: it is switched on among the layers, and so is what fills it.
+    /// Whether a layer exists: it is enabled among the layers, and so is the component that fills it.
     pub fn has_layer(&self, layer: mnemal_core::Layer) -> bool {
         use mnemal_core::Layer;
         let is_filled = match layer {
@@ -314,10 +316,10 @@ impl Settings {
         is_filled && self.layers.has(layer)
     }
 
-    /// Checks ranges, so that building an engine has nothing to refuse.
+    /// Validates all ranges, so that building an engine cannot fail on them.
     ///
     /// # Errors
-    /// `Invalid` naming the key.
+    /// `Invalid`, with the name of the key.
     pub fn check(&self) -> Result<()> {
         if self.recall.limit == 0 || self.recall.part_deadline_ms == 0 {
             return Err(Error::invalid("recall.limit and recall.part_deadline_ms must be at least 1"));

@@ -1,4 +1,4 @@
-//! All spaces of one installation: found by name, opened when they are asked for, closed when others need their place.
+//! The spaces of one installation: opened by name on demand, and closed when the limit of open spaces is reached.
 
 mod folder;
 mod pool;
@@ -23,61 +23,60 @@ use crate::memory::Memory;
 use crate::span::{Observed, Operation};
 use crate::status::Stats;
 
-/// The space that is read beside every other one, unless the setting `read_global` says no: what holds for the user
-/// wherever he works.
+/// The space that is read together with every other one, unless the setting `read_global` is off: for facts that apply
+/// everywhere.
 pub const GLOBAL: &str = "global";
-/// Folder of the databases in a data directory. Source: RELIABILITY 3.6.
+/// Folder of the databases in a data directory. Source: own choice, apart from keys and other files of the installation.
 const FOLDER: &str = "spaces";
 
-/// Whether a space is read beside every other one.
+/// Whether a space is read together with every other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlwaysOn {
-    /// It is read when it is named.
+    /// It is read only when it is named.
     No,
-    /// It is read whatever space is named.
+    /// It is read with every other space.
     Yes,
 }
 
-/// A space as a list shows it, without opening it.
+/// An entry of the list of spaces, available without opening the space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpaceEntry {
     /// Its name.
     pub space: SpaceId,
-    /// Bytes of its database and of what is written ahead of it.
+    /// Size of its database and write-ahead log, in bytes.
     pub bytes: u64,
-    /// Whether it is read beside every other one.
+    /// Whether it is read together with every other one.
     pub always_on: AlwaysOn,
-    /// When it became always-on for the first time; `None` for one that never was, or of which nobody wrote it down.
+    /// When it first became always-on; `None` if it never was, or if the time is unknown.
     pub always_on_since: Option<Timestamp>,
-    /// Least minutes between two cycles over its notes that nobody asked for; those of the settings unless it has its own.
+    /// Minimum interval between two scheduled cycles over its notes, in minutes: its own, or that of the settings.
     pub consolidate_interval_mins: u32,
-    /// Under which names its owner speaks, beside none at all and labels as `user`; empty where nobody said.
+    /// Speaker names of its owner, in addition to turns without a speaker and labels such as `user`; empty if none are set.
     pub owner: Vec<String>,
 }
 
-/// What is known of one space.
+/// A report about one space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpaceReport {
-    /// What a list shows of it.
+    /// Its list entry.
     pub entry: SpaceEntry,
     /// Its database.
     pub file: PathBuf,
     /// Counts.
     pub stats: Stats,
-    /// When its newest event was recorded; `None` for an empty space.
+    /// Recording time of its newest event; `None` for an empty space.
     pub last_at: Option<Timestamp>,
 }
 
-/// All spaces of one data directory; cheap to clone.
+/// The spaces of one data directory; cheap to clone.
 ///
-/// Each is one SQLite file, `spaces/NAME.db`. At most `spaces.max_open` of them are open: when another one is asked for, the
-/// one that was not asked for longest is closed first, and those that were not for 60 seconds. A space that somebody holds a
-/// [`Memory`] of is never closed. A file `spaces/NAME.always-on` marks a space that is read beside every other one, and holds
-/// its interval; there is no other register.
+/// Each is one SQLite file, `spaces/NAME.db`. At most `spaces.max_open` are open: opening another one first closes the least
+/// recently used one, and those that were idle for 60 seconds. A space with a live [`Memory`] is never closed. A file
+/// `spaces/NAME.always-on` marks an always-on space, and holds its interval; there is no other registry.
 #[derive(Clone, Debug)]
 pub struct Spaces {
     inner: Arc<Inner>,
-    /// Those that are there for whoever holds this.
+    /// The spaces that this handle may access.
     known: Within<Vec<SpaceId>>,
 }
 
@@ -89,9 +88,9 @@ struct Inner {
 }
 
 impl Spaces {
-    /// Takes a data directory, which need not exist, and what every engine is made of.
+    /// Creates it from a data directory, which need not exist, and the template of every engine.
     ///
-    /// Without a key of the template's own the installation's key is kept in `installation.key` in that directory.
+    /// Without a key in the template, the installation's key is kept in `installation.key` in that directory.
     ///
     /// # Errors
     /// `Invalid` for settings out of range.
@@ -104,8 +103,8 @@ impl Spaces {
         Ok(Self { inner: Arc::new(inner), known: Within::All })
     }
 
-    /// Returns the same spaces for somebody who must know no others than these: to every call another one is not there, cannot
-    /// be made, is in no list, and is not read beside one that is known.
+    /// Returns the same spaces restricted to these: for every call, another one does not exist, cannot be created, is in no list,
+    /// and is not read as a secondary space.
     #[must_use]
     pub fn only(&self, known: &Within<Vec<SpaceId>>) -> Self {
         let known = match known {
@@ -117,21 +116,21 @@ impl Spaces {
         Self { inner: Arc::clone(&self.inner), known }
     }
 
-    /// Returns how often background work steps by the settings of these spaces, for [`attend`](Self::attend).
+    /// Returns the pace of background work from the settings of these spaces, for [`attend`](Self::attend).
     pub fn pace(&self) -> Pace {
         self.inner.template.settings().extract.pace()
     }
 
-    /// Returns what was asked of models outside the process since it began, over all spaces, those that are closed again too.
+    /// Returns the totals of requests to models outside the process since its start, over all spaces, closed ones included.
     pub fn asked_of_models(&self) -> mnemal_providers::Asked {
         self.inner.template.asked_of_models()
     }
 
-    /// Opens a space that is there.
+    /// Opens an existing space.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this name, `Conflict` when it is being removed, `Unavailable` when
-    /// `spaces.max_open` spaces are open and held; and as [`Builder::open`].
+    /// `NotFound` when there is none with this name, `Conflict` when it is being removed, `Unavailable` when `spaces.max_open`
+    /// spaces are open and in use; and as [`Builder::open`].
     pub async fn open(&self, space: &SpaceId) -> Result<Memory> {
         if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
@@ -139,7 +138,7 @@ impl Spaces {
         self.open_or_create(space).await
     }
 
-    /// Opens a space, which is made if it is not there.
+    /// Opens a space, and creates it if it does not exist.
     ///
     /// # Errors
     /// As [`open`](Self::open), without `NotFound`.
@@ -147,10 +146,10 @@ impl Spaces {
         Ok(self.engine(space).await?.memory(Scope::whole(space.clone())))
     }
 
-    /// Makes a space.
+    /// Creates a space.
     ///
     /// # Errors
-    /// `Conflict` when there is one of this name; and as [`open`](Self::open).
+    /// `Conflict` when one with this name exists; and as [`open`](Self::open).
     pub async fn create(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<Memory> {
         if self.has(space) {
             return Err(Error::new(ErrorKind::Conflict, format!("there is a space {space}")));
@@ -172,7 +171,7 @@ impl Spaces {
         Ok(names.filter(|space| self.knows(space)).map(|space| self.entry(space)).collect())
     }
 
-    /// Returns what is known of a space.
+    /// Returns a report about a space.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -187,8 +186,8 @@ impl Spaces {
         })
     }
 
-    /// Opens a space that is read beside every other one from the next opening on: it is made if it is not there, and becomes
-    /// always-on if it is not; its interval and what it holds stay as they were. Twice is as once.
+    /// Opens a space as always-on, from its next opening on: creates it if it does not exist, and marks it if it is not marked;
+    /// its interval and content stay unchanged. Idempotent.
     ///
     /// # Errors
     /// As [`open_or_create`](Self::open_or_create); `Unavailable` when its marker cannot be written.
@@ -198,11 +197,11 @@ impl Spaces {
         Ok(memory)
     }
 
-    /// Says whether a space is read beside every other one, from the next opening on, and looks for insights by itself. One that is
-    /// not any more keeps its interval.
+    /// Sets whether a space is always-on, from its next opening on, which includes scheduled insights. A space that is no longer
+    /// always-on keeps its interval.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this name, `Unavailable` when its marker cannot be written.
+    /// `NotFound` when there is none with this name, `Unavailable` when its marker cannot be written.
     pub fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
         self.mark(space, |marker| {
             let is_on = always_on == AlwaysOn::Yes;
@@ -215,10 +214,10 @@ impl Spaces {
         Ok(())
     }
 
-    /// Sets the least minutes between two cycles over the notes of a space that nobody asked for, from its next opening on.
+    /// Sets the minimum interval between two scheduled cycles over the notes of a space, in minutes, from its next opening on.
     ///
     /// # Errors
-    /// `Invalid` for no minutes; `NotFound` when there is no space of this name, `Unavailable` when its marker cannot be
+    /// `Invalid` for 0 minutes; `NotFound` when there is no space with this name, `Unavailable` when its marker cannot be
     /// written.
     pub fn set_consolidate_interval(&self, space: &SpaceId, mins: u32) -> Result<()> {
         if mins == 0 {
@@ -227,12 +226,13 @@ impl Spaces {
         self.mark(space, |marker| Marker { interval_mins: Some(mins), ..marker })
     }
 
-    /// Says under which names the owner of a space speaks, beside none at all and labels as `user`, from its next opening on: his
-    /// words are the user's, and the wishes of others are no orders. Make the graph anew where it was read before.
+    /// Sets the speaker names of a space's owner, in addition to turns without a speaker and labels such as `user`, from its next
+    /// opening on. Turns under these names count as the user's own; the wishes of other speakers are not instructions. Rebuild an
+    /// existing graph afterwards.
     ///
     /// # Errors
-    /// `Invalid` for the label of a machine; `NotFound` when there is no space of this name, `Unavailable` when its marker cannot be
-    /// written.
+    /// `Invalid` for the label of a machine; `NotFound` when there is no space with this name, `Unavailable` when its marker
+    /// cannot be written.
     pub fn set_owner(&self, space: &SpaceId, names: &[Speaker]) -> Result<()> {
         let is_machine = |name: &Speaker| speaker_label(name.as_str()).is_some_and(SpeakerLabel::is_machine);
         if let Some(machine) = names.iter().find(|name| is_machine(name)) {
@@ -242,7 +242,7 @@ impl Spaces {
         self.mark(space, |marker| Marker { owner, ..marker })
     }
 
-    /// Returns the spaces that are always on, by name.
+    /// Returns the always-on spaces, by name.
     ///
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
@@ -252,7 +252,7 @@ impl Spaces {
         Ok(always_on)
     }
 
-    /// Whether a space is there and always on.
+    /// Whether a space exists and is always-on.
     pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
         self.has(space) && self.inner.folder.marked(space).is_on
     }
@@ -267,14 +267,14 @@ impl Spaces {
         if changed == marked { Ok(()) } else { folder.mark(space, &changed) }
     }
 
-    /// Removes a space for good: its database with all that stands beside it, its marker, and the copies that migrations,
-    /// repairs and restorations left in the folder. There is no undo; backups that were made elsewhere stay.
+    /// Removes a space permanently: its database and related files, its marker, and the copies that migrations, recoveries and
+    /// restores left in the folder. There is no undo; backups elsewhere are not touched.
     ///
-    /// A process that opens the file between the check and its end writes into a file that has no name any more.
+    /// A process that opens the file between the check and the removal writes into an unlinked file.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this name; `Conflict` when it is open, here or in another process; `Invalid` for a
-    /// file that is no space; `Unavailable` when a file cannot be unlinked.
+    /// `NotFound` when there is none with this name; `Conflict` when it is open, here or in another process; `Invalid` for a file
+    /// that is not a space; `Unavailable` when a file cannot be unlinked.
     pub async fn remove(&self, space: &SpaceId) -> Result<()> {
         Observed::new(Operation::DeleteStore).space(space).run(Box::pin(self.unlink(space)), |(), _| ()).await
     }
@@ -300,13 +300,13 @@ impl Spaces {
         }
     }
 
-    /// Returns the memory, which from now on is read together with the spaces that are named, with `global` if there is one
-    /// and the settings say so, and with every always-on space. None is made by this.
+    /// Returns the memory with secondary spaces: the named ones, `global` if it exists and the settings enable it, and every
+    /// always-on space. None is created by this.
     ///
-    /// One of the latter that cannot be opened is a gap of every answer.
+    /// An always-on space that cannot be opened is a gap of every answer.
     ///
     /// # Errors
-    /// As [`open`](Self::open), for one that is named; `Unavailable` when the folder cannot be read.
+    /// As [`open`](Self::open), for a named one; `Unavailable` when the folder cannot be read.
     pub async fn beside(&self, primary: &Memory, named: &[SpaceId]) -> Result<Memory> {
         let mut memories = Vec::new();
         for space in named.iter().filter(|space| *space != &primary.scope.space) {
@@ -325,10 +325,10 @@ impl Spaces {
         Ok(primary.reading_beside(memories, gaps))
     }
 
-    /// Closes every space that nobody holds.
+    /// Closes every space without a live handle.
     ///
     /// # Errors
-    /// `Unavailable` when a write-ahead log could not be emptied; what was acknowledged is safe nevertheless.
+    /// `Unavailable` when a write-ahead log could not be emptied; acknowledged events are safe nevertheless.
     pub async fn close(&self) -> Result<()> {
         let mut closed = Ok(());
         for engine in self.inner.pool.unused() {
@@ -337,7 +337,7 @@ impl Spaces {
         closed
     }
 
-    /// Returns how many spaces are open.
+    /// Returns the number of open spaces.
     pub fn n_open(&self) -> usize {
         self.inner.pool.n_open()
     }
@@ -367,7 +367,7 @@ impl Spaces {
         }
         let (entry, leaving) = self.inner.pool.enter(space)?;
         for engine in leaving {
-            // What it could not move out of its write-ahead log, the next opening does.
+            // The next opening moves what is left in its write-ahead log.
             let _later = engine.close().await;
         }
         let seat = match entry {
@@ -392,7 +392,7 @@ impl Spaces {
         Ok(engine)
     }
 
-    /// Makes sure that the file is a space, though it may be a damaged one, and that no other process has it open.
+    /// Checks that the file is a space, possibly a damaged one, and that no other process has it open.
     async fn is_ours_alone(&self, space: &SpaceId) -> Result<()> {
         let file = self.inner.folder.file(space);
         match SqliteStore::open(&file).await {

@@ -1,4 +1,5 @@
-//! Spans of operations, under the names of the conventions for generative AI; what a host's `tracing` layer makes of them is the
+//! Spans of operations, with the names of the OpenTelemetry conventions for generative AI; the host's `tracing` layer decides
+//! what to do with them.
 //! host's.
 //!
 //! Source of every name: open-telemetry/semantic-conventions-genai, `docs/gen-ai/gen-ai-spans.md`, section Memory, status
@@ -11,16 +12,16 @@ use tracing::{Instrument as _, Span, field};
 
 use crate::memory::Memory;
 
-/// What is done.
+/// The operation of a span.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
     /// A search or a context.
     Search,
     /// A note without a key.
     Create,
-    /// A note under a key, or one that may be known.
+    /// Storing a note under a key, or with deduplication.
     Upsert,
-    /// A note that is put away, taken out, rejected or confirmed.
+    /// Archiving, restoring, rejecting or confirming a note.
     Update,
     /// A forget.
     Delete,
@@ -28,13 +29,13 @@ pub(crate) enum Operation {
     CreateStore,
     /// A space that is removed.
     DeleteStore,
-    /// A question to a language model.
+    /// A request to a language model.
     Chat,
-    /// Texts for an endpoint of vectors.
+    /// A request to an embedding endpoint.
     Embeddings,
 }
 
-/// Opens a span whose name is the operation, with room for everything that may be said of it.
+/// Opens a span with the operation as its name, and all its fields declared.
 macro_rules! opened {
     ($name:literal, $kind:literal) => {
         tracing::debug_span!(
@@ -56,14 +57,14 @@ macro_rules! opened {
 }
 
 impl Memory {
-    /// Begins to observe an operation on this space; texts are kept only where the host wants them.
+    /// Creates the span of an operation on this space; texts are recorded only if the host enables it.
     pub(crate) fn observed(&self, operation: Operation) -> Observed {
         let captures = self.engine().settings().telemetry.capture_content;
         Observed { captures, ..Observed::new(operation) }.space(&self.scope().space)
     }
 }
 
-/// An operation while it runs.
+/// The span of an operation in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     span: Span,
@@ -71,7 +72,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Begins to observe, without texts.
+    /// Creates a span without texts.
     pub(crate) fn new(operation: Operation) -> Self {
         let span = match operation {
             Operation::Search => opened!("search_memory", "internal"),
@@ -104,7 +105,7 @@ impl Observed {
         self
     }
 
-    /// Says what was asked, where texts are kept.
+    /// Records the query, if texts are enabled.
     pub(crate) fn query(self, text: &str) -> Self {
         if self.captures {
             self.span.record("gen_ai.memory.query.text", text);
@@ -112,7 +113,7 @@ impl Observed {
         self
     }
 
-    /// Runs it inside its span, and says of it what came out.
+    /// Runs the operation inside its span, and records the outcome.
     pub(crate) async fn run<T>(
         self,
         work: impl Future<Output = Result<T>>,
@@ -129,7 +130,7 @@ impl Observed {
         done
     }
 
-    /// Says how many records it was about, and which one if it was one.
+    /// Records the number of records, and the id if there is only one.
     pub(crate) fn records<I: Display>(&self, mut ids: impl ExactSizeIterator<Item = I>) {
         self.count(ids.len());
         if let (1, Some(id)) = (ids.len(), ids.next()) {
@@ -137,12 +138,12 @@ impl Observed {
         }
     }
 
-    /// Says how many records it was about.
+    /// Records the number of records.
     pub(crate) fn count(&self, count: usize) {
         self.span.record("gen_ai.memory.record.count", count as u64);
     }
 
-    /// Says what they are, where texts are kept: an array of JSON.
+    /// Records the texts of the records, if texts are enabled: an array of JSON.
     pub(crate) fn texts<'t>(&self, texts: impl Iterator<Item = &'t str>) {
         if self.captures
             && let Ok(written) = serde_json::to_string(&texts.collect::<Vec<_>>())
@@ -151,7 +152,7 @@ impl Observed {
         }
     }
 
-    /// Says which layers were missing.
+    /// Records the layers with a gap.
     pub(crate) fn gaps(&self, gaps: &[Gap]) {
         if !gaps.is_empty() {
             let layers: Vec<&str> = gaps.iter().map(|gap| gap.layer.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The content of a space in numbers, and the state of its parts.
+//! Counts of a space, health of its layers, and lag.
 
 use std::num::NonZeroUsize;
 
@@ -12,49 +12,49 @@ use mnemal_extract::{Tier, language};
 use crate::builder::Switch;
 use crate::engine::Engine;
 
-/// How far a layer may be behind before an answer says so. Source: ARCHITECTURE 12.1, one batch of nanobot v2.
+/// Lag of a layer from which an answer reports it. Source: nanobot v2, one extraction batch.
 pub(crate) const STALE_EVENTS: u64 = 20;
 
-/// Newest turns of people whose languages are named. Source: own choice.
+/// Number of newest turns whose languages are reported. Source: own choice.
 const HEARD: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 
-/// A language that people spoke lately.
+/// A language of recent turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// Its code of two letters.
+    /// Its two-letter code.
     pub code: &'static str,
-    /// How much is read in it.
+    /// The level of support for it.
     pub tier: Tier,
-    /// In how many of the newest 200 turns of people it was spoken.
+    /// Number of turns in it, among the newest 200 turns of people.
     pub turns: u64,
 }
 
 /// Counts of a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Last position of the log: all events ever, erased ones included.
+    /// Head of the log: counts all events ever appended, erased ones included.
     pub head: Cursor,
-    /// Conversations with living events, up to 1,000.
+    /// Sessions with live events, up to 1,000.
     pub sessions: u64,
-    /// Notes that hold.
+    /// Valid notes.
     pub notes: u64,
-    /// Events that a rule holds back, up to 1,000.
+    /// Quarantined events, up to 1,000.
     pub quarantined: u64,
-    /// Events whose words were erased.
+    /// Erased events.
     pub erased: u64,
-    /// Languages of the newest turns of people, the most frequent first.
+    /// Languages of the newest turns of people, most frequent first.
     pub languages: Vec<Heard>,
 }
 
 impl Stats {
-    /// Whether nothing was ever stored, or all of it was erased and nothing holds.
+    /// Whether nothing was ever stored, or everything was erased and nothing is valid.
     pub fn is_empty(&self) -> bool {
         self.notes == 0 && self.sessions == 0
     }
 }
 
 impl Engine {
-    /// Returns counts; all zero where memory is switched off.
+    /// Returns counts; all zero in a disabled memory.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.
@@ -71,7 +71,7 @@ impl Engine {
         let held_back = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
         let notes = match self.notes(of).await {
             Ok(notes) => notes.len() as u64,
-            // The state of the layer says that they cannot be read.
+            // The health of the layer reports that they cannot be read.
             Err(error) if error.kind() != ErrorKind::Unavailable => 0,
             Err(error) => return Err(error),
         };
@@ -85,11 +85,11 @@ impl Engine {
         })
     }
 
-    /// Returns the standing state of every layer of this build, after a look at its rows: one whose rows were lost or cannot be read
-    /// is degraded. Costs a count of the rows of the graph and the summaries, and a reading of what is learnt.
+    /// Returns the health of every layer of this build, after a check of its rows: a layer with lost or unreadable rows is
+    /// degraded. Costs a count of the rows of the graph and the summaries, and a scan of the learnings.
     ///
     /// # Errors
-    /// None: what does not answer is `Down`.
+    /// None: a layer that does not answer is `Down`.
     pub async fn examine(&self) -> Result<HealthReport> {
         let mut report = self.health().await?;
         let damaged = match self.upkeep() {
@@ -106,10 +106,10 @@ impl Engine {
         Ok(report)
     }
 
-    /// Returns the standing state of every layer of this build.
+    /// Returns the health of every layer of this build.
     ///
     /// # Errors
-    /// None: what does not answer is `Down`.
+    /// None: a layer that does not answer is `Down`.
     pub async fn health(&self) -> Result<HealthReport> {
         let head = match self.events() {
             Ok(events) => events.head().await.map_err(GapCause::from),
@@ -148,7 +148,7 @@ impl Engine {
         ];
         let mut parts: Vec<Health> =
             parts.into_iter().map(|(layer, cursor)| self.state(layer, cursor, at)).collect();
-        // What answers of a damaged file is there, and can only be read.
+        // Layers of a damaged file that answer are read-only.
         let damage = self.damage();
         for part in parts.iter_mut().filter(|part| part.layer == Layer::Events && part.cause.is_none()) {
             if let Some(gap) = &damage {
@@ -158,7 +158,7 @@ impl Engine {
         Ok(HealthReport { parts })
     }
 
-    /// Returns the gap of a file that is known to be damaged: it can only be read.
+    /// Returns the gap of a file that is known to be damaged, and is read-only.
     pub(crate) fn damage(&self) -> Option<Gap> {
         #[cfg(feature = "sqlite")]
         if self.parts().file.as_ref().is_some_and(|file| file.damage().is_some()) {
@@ -167,8 +167,8 @@ impl Engine {
         None
     }
 
-    /// Returns the names of tables that were gone and were made anew since this engine was opened, ascending; each is told once. What
-    /// stood in them is read out of the log again, but for receipts, working memory and answers of models.
+    /// Returns the names of tables that were missing and were recreated since this engine was opened, ascending; each is returned
+    /// once. Their rows are rebuilt from the log, except for receipts, working memory and cached model answers.
     pub fn take_mended(&self) -> Vec<&'static str> {
         #[cfg(feature = "sqlite")]
         if let Some(file) = &self.parts().file {
@@ -191,8 +191,8 @@ impl Engine {
         Health { layer, status, cause, behind, at: self.now() }
     }
 
-    /// Returns the gaps of parts that are too far behind the log to be silent about; `index` is how far an answer's index
-    /// went, where that is known already.
+    /// Returns the gaps of layers that lag too far behind the log; `index` is the position that the answer's index covered, if it
+    /// is known.
     pub(crate) async fn staleness(&self, index: Option<Cursor>) -> Vec<Gap> {
         let Ok(events) = self.guarded().events.part() else { return Vec::new() };
         let Ok(head) = events.head().await else { return Vec::new() };
@@ -206,7 +206,7 @@ impl Engine {
         gaps
     }
 
-    /// Returns the gap of notes that are too far behind `head` to be silent about.
+    /// Returns the gap of notes that lag too far behind `head`.
     pub(crate) async fn stale_notes(&self, head: Cursor) -> Vec<Gap> {
         let cursor = match self.guarded().learnings.part() {
             Ok(notes) => notes.cursor().await.ok(),
@@ -215,21 +215,21 @@ impl Engine {
         self.stale_notes_at(cursor, head).await.into_iter().collect()
     }
 
-    /// The same where it is known up to where the log is folded.
+    /// As above, when the position of the fold is known.
     pub(crate) async fn stale_notes_at(&self, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
         let notes = self.folded(cursor?, head).await.ok();
         stale(Layer::Learnings, notes, head)
     }
 
-    /// Returns the gap of a graph that is too far behind `head` to be silent about.
+    /// Returns the gap of a graph that lags too far behind `head`.
     pub(crate) async fn stale_graph(&self, head: Cursor) -> Option<Gap> {
         let graph = self.guarded().graph.part().ok()?;
         stale(Layer::Graph, graph.cursor().await.ok(), head)
     }
 
-    /// Returns the position up to which the notes are what the log makes of them: that of their cursor, or `head` where no
-    /// decision waits behind the cursor, because nothing else changes a note; what the user says is folded before it is read.
-    /// Looks only where the cursor is far behind.
+    /// Returns the position up to which the notes are current: that of their cursor, or `head` if no decision is pending after
+    /// the cursor, because only decisions change notes; the user's statements are folded before they are read. Scans the log only
+    /// when the lag is large.
     async fn folded(&self, cursor: Cursor, head: Cursor) -> Result<Cursor> {
         if cursor.behind(head) <= STALE_EVENTS {
             return Ok(cursor);
@@ -240,15 +240,15 @@ impl Engine {
         Ok(if waiting.is_empty() { cursor.max(head) } else { cursor })
     }
 
-    /// Reads everything and compares it with its checksums and with each other.
+    /// Reads everything, and checks it against its checksums and for consistency.
     ///
     /// # Errors
-    /// `Unsupported` without a store, `Unavailable` when it does not answer; damage is a finding.
+    /// `Unsupported` without a store, `Unavailable` when it does not answer; damage is a finding in the result.
     pub async fn check(&self) -> Result<Integrity> {
         self.upkeep()?.check().await
     }
 
-    /// Returns the places where the bytes of the space hold a text, one sentence each.
+    /// Returns the places where the bytes of the space contain a text, one sentence each.
     ///
     /// # Errors
     /// `Unsupported` without a store, `Unavailable` when a file cannot be read.
@@ -258,13 +258,13 @@ impl Engine {
     }
 }
 
-/// The gap of a layer whose cursor is too far behind.
+/// Returns the gap of a layer with too large a lag.
 fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
     let behind = cursor?.behind(head);
     (behind > STALE_EVENTS).then_some(Gap { layer, cause: GapCause::Stale { behind } })
 }
 
-/// Returns in which languages people spoke last.
+/// Returns the languages of recent turns.
 async fn heard(events: &dyn EventStore) -> Result<Vec<Heard>> {
     let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
     let mut languages: Vec<Heard> = Vec::new();

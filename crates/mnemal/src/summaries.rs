@@ -1,4 +1,4 @@
-//! The summaries of a memory, for reading.
+//! Read access to the summaries of a memory.
 
 mod known;
 
@@ -15,13 +15,13 @@ use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
 
 impl Memory {
-    /// Returns what reads summaries, as they are; nothing is waited for. A tree that is far behind the log is a gap.
+    /// Returns the reader of summaries, without waiting. A large lag behind the log is a gap.
     ///
-    /// A space is one tree, made of the words of all: the memory of one user has none, and [`summary`](Self::summary) makes its
-    /// nodes of his words.
+    /// The summary tree of a space is made of all users' events: a memory of one user has none, and [`summary`](Self::summary)
+    /// makes its nodes from that user's events.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without summaries or without a log, and for the memory of one user.
+    /// `Unsupported` when the engine has no summaries or no log, and for a memory of one user.
     pub async fn summaries(&self) -> Result<Degraded<Summaries>> {
         self.must_be_whole("the tree of summaries")?;
         let parts = self.engine.guarded();
@@ -46,15 +46,15 @@ impl Memory {
         Ok(Degraded { value: summaries, gaps })
     }
 
-    /// Returns a node of the summaries: of conversations and times as it stands, of a name, a kind of names, a topic or what the
-    /// user prefers made now, from the newest events that the graph knows of it, or the learnings that hold.
+    /// Returns a summary node: stored nodes of sessions and times as they are; nodes of an entity, an entity kind, a topic or the
+    /// preferences are made now, from the newest events that the graph links to it, or from the valid learnings.
     ///
-    /// With `as_of`: what was said before the world time, as known at the belief time; without it, the present. The memory of one
-    /// user has the root, channels and conversations, made now of his newest 300 events, and no stretches of time.
+    /// With `as_of`: events up to the world time, as known at the belief time (bi-temporal); without it, the present. The memory
+    /// of one user has the root, channels and sessions, made now from that user's newest 300 events, and no time ranges.
     ///
     /// # Errors
-    /// `NotFound` when nothing was said there; `Invalid` for a stretch of time as of the past; `Unsupported` without the layer
-    /// that knows it.
+    /// `NotFound` when the node has no events; `Invalid` for a time range as of the past; `Unsupported` without the layer that
+    /// the node needs.
     pub async fn summary(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<Standing>> {
         let mut gaps = Gaps::default();
         if known::is_known(path) {
@@ -73,8 +73,8 @@ impl Memory {
         Ok(gaps.attach(standing))
     }
 
-    /// Returns a node of what is stored and what stands below it there, up to `depth` steps, as [`Summaries::tree`] does; of one
-    /// user the node alone.
+    /// Returns a stored node and the nodes below it, up to `depth` levels, as [`Summaries::tree`] does; for one user the node
+    /// alone.
     ///
     /// # Errors
     /// As [`summary`](Self::summary).
@@ -87,9 +87,8 @@ impl Memory {
         Ok(gaps.attach(found))
     }
 
-    /// Returns a node and what stands below it, up to `depth` steps, each node in front of those below it. Below the root stand
-    /// the channels and months, newest first, then the kinds of names and the topics that come up most, then what the user
-    /// prefers.
+    /// Returns a node and the nodes below it, up to `depth` levels, each parent before its children. Below the root are the
+    /// channels and months, newest first, then the entity kinds and the most frequent topics, then the preferences.
     ///
     /// # Errors
     /// As [`summary`](Self::summary).
@@ -111,7 +110,7 @@ impl Memory {
         Ok(gaps.attach(found))
     }
 
-    /// Makes a node of the newest words of the user whose memory this is.
+    /// Makes a node from the newest events of the user whose memory this is.
     async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Standing> {
         let Slot::Filled(store) = &self.engine.guarded().summaries else { return Err(missing("summaries")) };
         let summaries =
@@ -119,8 +118,8 @@ impl Memory {
         summaries.get_as_of(path, as_of.unwrap_or_else(|| AsOf::present(self.engine.now()))).await
     }
 
-    /// Returns how the user wants things, on one page: up to 15 sentences by heading, in his own words, of the learnings that
-    /// hold and weigh most.
+    /// Returns the user's preference profile on one page: up to 15 sentences by heading, verbatim, from the valid learnings of
+    /// greatest weight.
     ///
     /// # Errors
     /// `Unsupported` without learnings, `Unavailable` when the store does not answer.
@@ -133,12 +132,12 @@ impl Memory {
 }
 
 impl Engine {
-    /// Returns the language in which most is said.
+    /// Returns the dominant language of the space.
     pub(crate) fn language(&self) -> Language {
         Language::from_code(&self.settings().recall.language).unwrap_or(Language::English)
     }
 
-    /// Returns how many summaries are stored.
+    /// Returns the number of stored summaries.
     ///
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
@@ -147,10 +146,10 @@ impl Engine {
         Ok(store.all().await?.len())
     }
 
-    /// Gives the summaries 200 ms to catch up with the log; what is left is a gap.
+    /// Folds the summaries for up to 200 ms; the remaining lag is a gap.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without them.
+    /// `Unsupported` when the engine has no summaries.
     pub async fn refresh_summaries(&self) -> Result<Vec<Gap>> {
         if !self.guarded().summaries.is_filled() {
             return Err(missing("summaries"));

@@ -1,4 +1,4 @@
-//! Bringing histories in and taking everything out.
+//! Import of histories, and lossless export.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Seek, Write};
@@ -16,33 +16,33 @@ use mnemal_learnings::is_learned;
 use crate::audit::{Audited, AuditedAct};
 use crate::memory::Memory;
 
-/// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
+/// Maximum number of skipped lines in a report; the rest is counted. Source: own choice, a readable list.
 const LISTED: usize = 100;
 
-/// How an import went.
+/// The result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportReport {
-    /// What the file held; `None` before its first line.
+    /// The detected format; `None` before the first line.
     pub format: Option<Format>,
-    /// What became of its events.
+    /// Counts of its events.
     pub taken: Taken,
-    /// Events that were known and were taken back: in the file their person went on from before them.
+    /// Known events that were withdrawn, because the user had rewound the conversation to before them.
     pub withdrawn: u64,
-    /// Known turns that stood as evidence of others, and are the user's own words from now on.
+    /// Known turns that were stored as external evidence, and now count as the user's own words.
     pub raised: u64,
-    /// Keys under which what is known here was said later than what came in, so that it still holds.
+    /// Keys with a newer known note than the imported one, which stays valid.
     pub older_keys: u64,
-    /// Lines read.
+    /// Number of lines read.
     pub lines: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Lines that gave no event, at most 100 that could not be understood and 100 that are no memory.
+    /// Lines without an event, at most 100 malformed ones and 100 irrelevant ones.
     pub skipped: Vec<Skipped>,
-    /// All lines that gave no event.
+    /// Number of all lines without an event.
     pub skipped_total: u64,
-    /// Those of them that could not be understood.
+    /// Number of malformed ones among them.
     pub broken: u64,
-    /// What the numbers of lines count: `line`, or `record` of a JSON document.
+    /// The unit of line numbers: `line`, or `record` of a JSON document.
     pub unit: &'static str,
 }
 
@@ -56,7 +56,7 @@ impl ImportReport {
         self.bytes = batch.bytes_read;
         self.skipped_total += batch.skipped.len() as u64;
         self.broken += batch.skipped.iter().filter(|skipped| skipped.is_broken()).count() as u64;
-        // What could not be understood is listed though there is much that is no memory.
+        // Malformed lines have their own quota, so that irrelevant ones do not crowd them out.
         let of_kind = |is_broken: bool| batch.skipped.iter().filter(move |one| one.is_broken() == is_broken);
         for is_broken in [true, false] {
             let listed = self.skipped.iter().filter(|one| one.is_broken() == is_broken).count();
@@ -68,12 +68,12 @@ impl ImportReport {
 }
 
 impl Memory {
-    /// Reads a history as a stream and stores what is new; `watch` is called after each batch.
+    /// Imports a history as a stream and stores new events; `watch` is called after each batch.
     ///
-    /// Nothing is imported twice: each record's idempotency key names its format, its own id and its content.
+    /// Imports are idempotent: each record's idempotency key contains its format, its own id and its content.
     ///
     /// # Errors
-    /// `Invalid` for a file of no known format, or in strict mode for the first broken line, which is named; what was read
+    /// `Invalid` for a file of unknown format, or in strict mode for the first malformed line, with its number; what was read
     /// before it is stored. `Unavailable` when the file or the store fails; run the import again.
     pub async fn import(
         &self,
@@ -105,8 +105,8 @@ impl Memory {
         Ok(gaps.attach(report))
     }
 
-    /// Lets hold what was said later than what came in, and returns under how many keys something holds that was. An import that
-    /// follows within seconds looks in the log as a writer does who had to wait, so that it is decided here.
+    /// Restores notes that are newer than the imported ones under the same key, and returns the number of keys. In the
+    /// log, an import soon after a note looks like a delayed write of an older one, so the order is decided here.
     async fn keep_later(&self, keys: &BTreeMap<NoteKey, Timestamp>) -> Result<u64> {
         let mut kept = 0;
         if keys.is_empty() {
@@ -122,8 +122,8 @@ impl Memory {
         Ok(kept)
     }
 
-    /// Puts a note that came in away where another one under its key was said later, which holds again, or was put away later, which
-    /// stays the one that was put away last; returns whether another one holds.
+    /// Archives an imported note if a newer one under its key exists: one that is restored, or one that was archived later and
+    /// stays the last archived one; returns whether another note is valid.
     async fn gives_way(&self, row: &Learning) -> Result<bool> {
         let Some(key) = row.key.as_ref().filter(|key| !is_learned(key)) else { return Ok(false) };
         let versions = self.engine.history(key).await?;
@@ -153,8 +153,8 @@ impl Memory {
         Ok(later.is_some())
     }
 
-    /// Reads a history as [`import`](Self::import) does, and says what that would do and how good the records are; nothing is
-    /// stored. Several files can be looked at one after the other: copies are known across them.
+    /// Previews an import: reads a history as [`import`](Self::import) does, and returns the expected result and the quality of
+    /// the records; nothing is stored. Several files can be previewed in sequence: duplicates are detected across them.
     ///
     /// # Errors
     /// As [`import`](Self::import).
@@ -180,12 +180,11 @@ impl Memory {
         Ok(gaps.attach(report))
     }
 
-    /// Stores what a file that its host still writes holds behind a position; `watch` is handed the position to go on from
-    /// after each batch that is stored.
+    /// Imports the part of a growing file after a position; `watch` receives the position to continue from after each stored
+    /// batch.
     ///
-    /// The cost follows what is new, not the length of the file. A file that shrank, or is another one by now, is read from
-    /// its start: nothing is stored twice, so a lost position costs time and nothing else. Its last line is left for the next
-    /// call when it is not finished.
+    /// The cost depends on the new part, not on the length of the file. A file that shrank or was replaced is read from its
+    /// start: nothing is stored twice, so a lost position costs only time. An unfinished last line is left for the next call.
     ///
     /// # Errors
     /// As [`import`](Self::import).
@@ -207,7 +206,7 @@ impl Memory {
             watch(&report, importer.position(report.bytes)?);
         }
         if importer.lacks_beginning() {
-            // Somebody went back further than was read.
+            // The conversation was rewound to before the position.
             let start = Position::default();
             let mut whole = Importer::behind(&mut reader, start, format, options, key.clone())?;
             while let Some(batch) = whole.next_batch()? {
@@ -219,14 +218,14 @@ impl Memory {
         Ok(gaps.attach(report))
     }
 
-    /// Returns options under which what comes in is of the user whose memory this is.
+    /// Returns options that import records for the user whose memory this is.
     fn own_options(&self, options: ImportOptions) -> Result<ImportOptions> {
         self.must_be_of(options.user.as_ref())?;
         let user = options.user.or_else(|| self.only_user().cloned());
         Ok(ImportOptions { user, ..options })
     }
 
-    /// Stores a batch, and takes back what it says was taken back.
+    /// Stores a batch, and withdraws the events that it marks as rewound.
     async fn take(
         &self,
         mut batch: ImportBatch,
@@ -255,8 +254,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Writes everything that is not derived, without loss: events, decisions, tombstones; two exports of one state are
-    /// the same bytes.
+    /// Exports everything that is not derived, losslessly: events, decisions, tombstones; two exports of one state are identical.
     ///
     /// # Errors
     /// `Conflict` when something was erased meanwhile, `Unavailable` when the writer or the store fails.
@@ -264,7 +262,7 @@ impl Memory {
         self.export_as(Form::Lines, out).await
     }
 
-    /// Writes what [`export`](Self::export) writes, as lines or as one JSON document.
+    /// Exports as [`export`](Self::export), as lines or as one JSON document.
     ///
     /// # Errors
     /// As [`export`](Self::export).
@@ -282,7 +280,7 @@ impl Memory {
     }
 }
 
-/// Notes under which keys a batch stores something, and when that was said last.
+/// Collects the keys of a batch's notes, with the time of the newest note of each.
 fn note_keys(batch: &ImportBatch, keys: &mut BTreeMap<NoteKey, Timestamp>) {
     let exact = batch.exact.iter().flat_map(|exact| &exact.records).filter_map(|record| match record {
         ExactRecord::Event { event, .. } => Some(event.as_ref()),
@@ -296,7 +294,7 @@ fn note_keys(batch: &ImportBatch, keys: &mut BTreeMap<NoteKey, Timestamp>) {
     }
 }
 
-/// Returns the level of what an import takes back at most: evidence of others takes nothing back that the user said.
+/// Returns the maximum level of events that an import may withdraw: an import as evidence withdraws nothing that the user said.
 fn level(origin: OwnHistory) -> Level {
     match origin {
         OwnHistory::No => Level::External,

@@ -1,4 +1,4 @@
-//! Trust audit: quarantined events, hours with much more than usual, and records that claim more than their sources.
+//! Trust audit of a space: quarantined events, hours with bursts, and records with more trust than their sources.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -11,70 +11,70 @@ use mnemal_dream::{Finding, Run};
 
 use crate::memory::Memory;
 
-/// Newest events that are read. Source: own choice, some seconds of work.
+/// Newest events that are scanned. Source: own choice, some seconds of work.
 const NEWEST: NonZeroUsize = NonZeroUsize::new(100_000).expect("100,000 is not zero");
-/// Events that are named for each rule. Source: own choice, a screen.
+/// Events listed for each rule. Source: own choice, one screen.
 const NAMED: usize = 20;
-/// Deviations above the mean from which an hour is a burst. Source: RELIABILITY 7.
+/// Standard deviations above the mean from which an hour is a burst. Source: the three-sigma rule of control charts.
 const DEVIATIONS: f64 = 3.0;
-/// Least events of a burst. Source: own choice; the anomaly cap for level agent, RELIABILITY 7.
+/// Minimum number of events of a burst. Source: own choice, the rate limit of agent items per hour.
 const LEAST: u64 = 60;
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600_000_000;
 
-/// What one rule of the write screen held back.
+/// Events quarantined by one rule of the write screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// The rule.
+    /// The id of the rule.
     pub rule: String,
-    /// How many events.
+    /// Number of events.
     pub count: u64,
     /// The newest twenty of them.
     pub events: Vec<EventId>,
 }
 
-/// An hour in which more came of one level than the mean of the hours with any, and three deviations.
+/// An hour with more events of a level than the mean of the active hours plus three standard deviations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Burst {
-    /// Of what came.
+    /// The level of the events.
     pub level: Level,
-    /// Where the hour begins.
+    /// Start of the hour.
     pub from: Timestamp,
-    /// How many events.
+    /// Number of events.
     pub count: u64,
-    /// The mean of the hours in which anything of the level came.
+    /// Mean over the hours with any event of the level.
     pub usual: f64,
 }
 
-/// A record that claims more than its sources give.
+/// A record with more trust than its sources allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustViolation {
     /// The record.
     pub record: RecordRef,
-    /// The trust and level that it has.
+    /// Its trust and level.
     pub has: (Trust, Level),
-    /// The most that its sources give.
+    /// The maximum that its sources allow.
     pub may: (Trust, Level),
 }
 
-/// What an audit of a space found.
+/// The result of a trust audit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrustAudit {
-    /// Events that were read, at most the newest 100,000.
+    /// Number of scanned events, at most the newest 100,000.
     pub read: u64,
-    /// By rule, without what was released.
+    /// Quarantined events by rule, without released ones.
     pub held_back: Vec<HeldBack>,
-    /// Oldest first.
+    /// Bursts, oldest first.
     pub bursts: Vec<Burst>,
-    /// By record.
+    /// Violations, by record.
     pub violations: Vec<TrustViolation>,
-    /// Invariants of the notes that do not hold, each with what it means and what a person can do.
+    /// Violated invariants of the notes, each with its meaning and a recommended fix.
     pub findings: Vec<Finding>,
 }
 
 impl Memory {
-    /// Audits a space: what the write screen held back, bursts, records that are trusted more than their sources, and the
-    /// invariants of the notes. It writes nothing and asks no model.
+    /// Audits a space: quarantined events, bursts, records with more trust than their sources, and the invariants of the notes.
+    /// It writes nothing and asks no model.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
@@ -102,7 +102,7 @@ impl Memory {
         let mut judge = |record: RecordRef,
                          has: (Trust, Level),
                          sources: &mut dyn Iterator<Item = EventId>| {
-            // What rests on events beyond those that were read is not judged.
+            // A record with sources outside the scanned events is not judged.
             let Some(sources) = sources.map(|source| given.get(&source).copied()).collect::<Option<Vec<_>>>()
             else {
                 return;
@@ -156,7 +156,7 @@ fn held_back(events: &[Event]) -> Vec<HeldBack> {
     rules.into_values().collect()
 }
 
-/// Returns what a person released of these events, and did not hold back again.
+/// Returns the events that a person released, unless the release was undone.
 fn released(events: &[Event]) -> HashSet<EventId> {
     let living: HashMap<EventId, &NewEvent> =
         events.iter().filter_map(|event| Some((event.id, event.kept()?))).collect();

@@ -1,4 +1,4 @@
-//! Background upkeep: one step of what one process of a space does for all of them.
+//! Background upkeep: one step of maintenance, run by one process of a space at a time.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -11,65 +11,65 @@ use mnemal_core::{
 use crate::embedding::EmbeddedBy;
 use crate::engine::{Engine, FOLD_WAIT, missing};
 
-/// The lease of background work. Source: ARCHITECTURE 8.
+/// Name of the lease of background work. Source: own choice.
 pub(crate) const BACKGROUND: &str = "background";
-/// How long the lease lasts without being renewed. Source: own default, ADR 7.
+/// Lifetime of the lease without renewal. Source: own default, ADR 7.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
-/// Events that are indexed anew at once. Source: a full block.
+/// Number of events reindexed at once. Source: a full block.
 const PAGE: NonZeroUsize = NonZeroUsize::new(BLOCK_ROWS).expect("a block has rows");
 
-/// Most time for the vectors of one embedder. Source: own default; both fit into the lease.
+/// Time limit for the vectors of one embedder. Source: own default; both fit into the lease.
 const VECTORS: Duration = Duration::from_secs(12);
 
-/// Most time for files of the inbox before the other parts have their turn; the next step goes on. Source: own default.
+/// Time limit for inbox files per step; the next step continues. Source: own default.
 const INBOX: Duration = Duration::from_secs(5);
 
-/// Most time for notes and learnings, and for making the graph's rows anew; the next step goes on. Source: own default, which fits into the lease.
+/// Time limit for notes and learnings, and for a rebuild of the graph's rows; the next step continues. Source: own default, which
+/// fits into the lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
 
-/// Most time of folding in one piece, before other work and whoever is served go first. Source: own choice, a few steps.
+/// Time slice of folding, after which other work and foreground calls go first. Source: own choice, a few steps.
 pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
-/// What one step of upkeep did.
+/// The result of one step of upkeep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tended {
-    /// Whose turn it is instead; then nothing was done.
+    /// The current holder of the lease; then nothing was done.
     pub held_by: Option<OwnerId>,
-    /// Who had the turn before and did not give it back: that owner came to an unclean end, and the space was checked.
+    /// The previous holder that did not release the lease: it crashed, and the space was checked.
     pub left_by: Option<OwnerId>,
-    /// Receipts that were older than their retention.
+    /// Expired receipts that were removed.
     pub swept: u64,
-    /// Events that retention forgot, where it is enabled.
+    /// Events that retention forgot, if it is enabled.
     pub outdated: u64,
-    /// Entries of working memory that had expired.
+    /// Expired working memory entries that were removed.
     pub expired: u64,
     /// Index blocks that were merged.
     pub sealed: u64,
-    /// Index rows that were made anew, because their block was damaged.
+    /// Index rows that were rebuilt, because their block was damaged.
     pub reindexed: u64,
-    /// Events that were written of files of the inbox.
+    /// Events that were written from inbox files.
     pub ingested: u64,
-    /// Vectors that were made for events without one of the model.
+    /// Vectors that were made for events without one.
     pub embedded: u64,
-    /// Events that must still be read before the graph's rows are what the log gives, after a forget or with another version
-    /// of what reads them.
+    /// Events that remain until the graph is rebuilt, after a forget or with another extractor version.
     pub unrenewed: u64,
-    /// Events that the graph or the summaries have not read yet, of the one that is further behind: a step reads for a part of a
-    /// second, and the next one goes on.
+    /// Lag of the graph or the summaries, whichever is greater, in events: a step folds for a fraction of a second, and the next
+    /// one continues.
     pub unread: u64,
-    /// Operations that a cycle carried out, when it was time for one.
+    /// Operations of a cycle, if one was due.
     pub dreamt: u64,
-    /// What the check found; only after an unclean end.
+    /// Result of the integrity check; only after a crash.
     pub check: Option<Integrity>,
 }
 
 impl Tended {
-    /// Whether the next step should come at once: more is to be read, and less than after the step before.
+    /// Whether the next step should run at once: there is lag, and less than after the step before.
     pub fn has_more(&self, before: Option<u64>) -> bool {
         self.unread > 0 && before.is_none_or(|before| self.unread < before)
     }
 
-    /// Notes what a layer has not read yet; everything else that it told is a gap.
+    /// Records the lag of a layer; every other problem is a gap.
     fn goes_on(&mut self, told: Vec<Gap>, gaps: &mut Gaps) {
         for gap in told {
             match unread(&gap) {
@@ -81,20 +81,20 @@ impl Tended {
 }
 
 impl Engine {
-    /// Does one step of upkeep if it is nobody else's turn, then gives the turn back: reads files of the inbox, folds the projections, finishes
-    /// interrupted forgets, drops old receipts and expired entries of working memory, checks the space where a process before came to an unclean end, makes
-    /// damaged index blocks anew, merges small ones, makes vectors for events that have none of a configured model, and runs a cycle of the passes
-    /// over the notes when it is time and nobody talks.
+    /// Runs one step of upkeep if the lease is free, then releases it: ingests inbox files, folds the projections, finishes
+    /// interrupted forgets, removes expired receipts and working memory entries, checks the space after a crash of another
+    /// process, rebuilds damaged index blocks, merges small ones, embeds events that lack a vector of a configured model, and
+    /// runs a consolidation cycle if one is due and no conversation is active.
     ///
-    /// Starts nothing: a process that lives long calls it every now and then, under a name that it made for itself. A
-    /// dropped future leaves the turn to run out after 30 s, which counts as an unclean end.
+    /// Spawns nothing: a long-running process calls it from time to time, with an owner id of its own. Dropping the future leaves
+    /// the lease to expire after 30 s, which counts as a crash.
     ///
     /// # Errors
-    /// `Unavailable` when the store cannot say whose turn it is; what fails afterwards is a gap of its layer.
+    /// `Unavailable` when the lease store does not answer; later failures are gaps of their layers.
     pub async fn tend(&self, owner: &OwnerId) -> Result<Degraded<Tended>> {
         let mut gaps = Gaps::default();
         let mut tended = Tended::default();
-        // Without leases there is nobody to share with.
+        // Without a lease store there is only this process.
         let Ok(leases) = self.stores().leases.part() else {
             self.step(None, &mut tended, &mut gaps).await;
             return Ok(gaps.attach(tended));
@@ -112,7 +112,7 @@ impl Engine {
         Ok(gaps.attach(tended))
     }
 
-    /// Does the parts of a step one after the other as long as the lease holds; returns it unless it was lost.
+    /// Runs the parts of a step in order while the lease holds; returns the lease unless it was lost.
     async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
         let parts = [
             Part::Inbox,
@@ -136,12 +136,12 @@ impl Engine {
         lease
     }
 
-    /// Makes a lease last as long as from the beginning; `None` when it is lost.
+    /// Renews a lease to its full lifetime; `None` when it is lost.
     async fn renewed(&self, lease: Lease, gaps: &mut Gaps) -> Option<Lease> {
         let leases = self.stores().leases.part().ok()?;
         match leases.renew(&lease, self.now(), TTL).await {
             Ok(lease) => Some(lease),
-            // Somebody else goes on where this stops.
+            // Another process continues the work.
             Err(error) if error.kind() == ErrorKind::Conflict => None,
             Err(error) => {
                 gaps.add(Gap { layer: Layer::Events, cause: error.into() });
@@ -151,7 +151,7 @@ impl Engine {
     }
 
     async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
-        // The others take their turn piece by piece.
+        // The other parts take their turn piece by piece.
         let _piece = match part {
             Part::Sweep | Part::Seal => self.piece().await,
             Part::Check if tended.left_by.is_some() => self.piece().await,
@@ -165,7 +165,7 @@ impl Engine {
                     gaps.add(gap);
                 }
             }
-            // The next step goes on where time was over; a graph that is behind says so in what it answers.
+            // The next step continues after the time limit; a lagging graph reports a gap in its answers.
             Part::Graph => {
                 let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await;
                 tended.goes_on(failed, gaps);
@@ -181,7 +181,7 @@ impl Engine {
                 tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);
                 tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
             }
-            // Behind the graph, which says what an event carries.
+            // Retention runs after the graph, which knows the sources of facts.
             Part::Retention => {
                 let outdated = self.retain().await.map_err(GapCause::from);
                 tended.outdated = gaps.keep(Layer::Events, outdated);
@@ -218,7 +218,7 @@ impl Engine {
         }
     }
 
-    /// Folds a little again and again, each time as a piece of its own, until nothing is left, nothing moves or time is over.
+    /// Folds in slices, each as its own piece of work, until nothing is left, nothing progresses or the time is over.
     pub(crate) async fn in_turns<F>(&self, budget: Duration, fold: impl Fn() -> F) -> Vec<Gap>
     where
         F: Future<Output = Vec<Gap>>,
@@ -238,7 +238,7 @@ impl Engine {
         }
     }
 
-    /// Makes the graph's rows anew, a piece at a time; returns the events that are left.
+    /// Rebuilds the graph's rows piece by piece; returns the number of remaining events.
     async fn renewed_in_turns(&self) -> Result<u64> {
         let clock = &self.parts().clock;
         let until = clock.monotonic() + RENEWAL;
@@ -252,7 +252,7 @@ impl Engine {
         }
     }
 
-    /// Merges index blocks; one that cannot be read is made anew first.
+    /// Merges index blocks; an unreadable one is rebuilt first.
     async fn sealed(&self, tended: &mut Tended) -> Result<u64> {
         let Ok(upkeep) = self.upkeep() else { return Ok(0) };
         match upkeep.seal().await {
@@ -264,7 +264,7 @@ impl Engine {
         }
     }
 
-    /// Drops receipts that are older than their retention; returns how many.
+    /// Removes expired receipts; returns their number.
     async fn sweep(&self) -> Result<u64, GapCause> {
         let Ok(receipts) = self.stores().receipts.part() else { return Ok(0) };
         let kept = self.settings().retention.recalls();
@@ -272,8 +272,8 @@ impl Engine {
         Ok(receipts.sweep(self.now().plus_micros(-micros)).await?)
     }
 
-    /// Makes the index anew where it lacks the newest events, because its rows were lost: else nothing would be found, and nobody
-    /// told. A failure is told by the state of the layer.
+    /// Rebuilds the index if it lacks the newest events because its rows were lost; otherwise recall would silently find nothing.
+    /// A failure shows in the health of the layer.
     #[cfg(feature = "sqlite")]
     pub(crate) async fn restore_index(&self) {
         let Ok(upkeep) = self.upkeep() else { return };
@@ -287,8 +287,8 @@ impl Engine {
         }
     }
 
-    /// Makes every index block anew that cannot be read or does not hold the rows of its events; returns how many rows
-    /// were written. What it cannot repair because an event itself is damaged stays as it is.
+    /// Rebuilds every index block that is unreadable or does not match its events; returns the number of written rows. A block
+    /// with a damaged event stays as it is.
     ///
     /// # Errors
     /// `Unsupported` without a store or an index, `Corrupt` when an event of a damaged block is damaged too, `Unavailable`
@@ -306,7 +306,7 @@ impl Engine {
         failed.map_or(Ok(written), Err)
     }
 
-    /// Returns the living events of a stretch with new index entries.
+    /// Returns the live events of a range with new index entries.
     async fn indexed_anew(
         &self,
         indexer: &dyn Indexer,
@@ -330,7 +330,7 @@ impl Engine {
     }
 }
 
-/// What a step consists of.
+/// The parts of a step.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Inbox,
@@ -346,7 +346,7 @@ enum Part {
     Dream,
 }
 
-/// Returns how many events a layer has not read yet, if that is all that is wrong with it.
+/// Returns the lag of a layer, if lag is its only problem.
 fn unread(gap: &Gap) -> Option<u64> {
     match gap.cause {
         GapCause::Stale { behind } => Some(behind),
@@ -354,7 +354,7 @@ fn unread(gap: &Gap) -> Option<u64> {
     }
 }
 
-/// Copies an event as far as its text is indexed.
+/// Copies an event with its text truncated to the indexed length.
 pub(crate) fn shortened(event: &NewEvent) -> NewEvent {
     let mut event = event.clone();
     let cut = event.content.floor_char_boundary(mnemal_events::LONGEST_INDEXED);

@@ -1,4 +1,4 @@
-//! View of one user: what they said or what was said for them, and what is derived from that alone.
+//! User isolation: the part of a space that one user may access, which is that user's events and what is derived from them alone.
 
 mod log;
 mod view;
@@ -17,18 +17,18 @@ use crate::engine::missing;
 use crate::memory::Memory;
 
 impl Memory {
-    /// Returns the one user whose memory this is, if it is not everybody's.
+    /// Returns the user of this memory, if it is a memory of one user.
     pub(crate) fn only_user(&self) -> Option<&UserId> {
         self.scope.user.only()
     }
 
-    /// Returns the same memory of everybody, for what must not be shown.
+    /// Returns the same memory for all users, for internal use.
     pub(crate) fn for_everybody(&self) -> Self {
         let scope = mnemal_core::Scope { user: Within::All, ..self.scope.clone() };
         Self { scope, ..self.clone() }
     }
 
-    /// Returns the log as far as this memory may read it.
+    /// Returns the log restricted to what this memory may read.
     pub(crate) fn log_to_read(&self) -> Result<Arc<dyn EventStore>> {
         let Slot::Filled(events) = &self.engine.stores().events else { return Err(missing("a log")) };
         Ok(match self.only_user() {
@@ -37,7 +37,7 @@ impl Memory {
         })
     }
 
-    /// Refuses what is of the whole space where this memory is one user's.
+    /// Rejects an operation on the whole space in a memory of one user.
     ///
     /// # Errors
     /// `Unsupported`, with the user.
@@ -51,7 +51,7 @@ impl Memory {
         }
     }
 
-    /// Refuses another user where this memory is one user's.
+    /// Rejects another user in a memory of one user.
     ///
     /// # Errors
     /// `Invalid`, with both names.
@@ -64,18 +64,18 @@ impl Memory {
         }
     }
 
-    /// Narrows a filter of notes and learnings to the user whose memory this is; `None` when nothing can pass it.
+    /// Narrows a filter of notes and learnings to the user of this memory; `None` when nothing can pass it.
     pub(crate) fn own_rows(&self, filter: &LearningFilter) -> Option<LearningFilter> {
         let user = both(&self.scope.user, &filter.user)?;
         Some(LearningFilter { user, ..filter.clone() })
     }
 
-    /// Whether a note or learning is of the user whose memory this is.
+    /// Whether a note or learning belongs to the user of this memory.
     pub(crate) fn is_own_row(&self, row: &Learning) -> bool {
         self.scope.user.contains_opt(row.user.as_ref())
     }
 
-    /// Returns the account of a context if every line of it rests on words of the user whose memory this is.
+    /// Returns the receipt of a context if every line of it rests on events of the user of this memory.
     pub(crate) async fn own_receipt(&self, receipt: Receipt) -> Result<Receipt> {
         if self.only_user().is_none() {
             return Ok(receipt);
@@ -87,13 +87,13 @@ impl Memory {
         is_own.then_some(receipt).ok_or_else(|| Error::not_found("there is no such recall"))
     }
 
-    /// Returns those of some events that are of the user whose memory this is.
+    /// Returns the events that belong to the user of this memory.
     pub(crate) async fn own_events(&self, ids: &[EventId]) -> Result<Vec<EventId>> {
         let known = self.engine.known(ids).await?;
         Ok(known.iter().filter(|event| log::is_of(event, &self.scope.user)).map(|event| event.id).collect())
     }
 
-    /// Returns those of some events that are of no other user than the one whose memory this is: what was made of his words too.
+    /// Returns the events that belong to no other user, which includes events derived from this user's.
     pub(crate) async fn without_others(&self, ids: Vec<EventId>) -> Result<Vec<EventId>> {
         let Some(user) = self.only_user() else { return Ok(ids) };
         let of = |event: &mnemal_core::Event| event.kept().and_then(|kept| kept.user.clone());
@@ -105,10 +105,10 @@ impl Memory {
             .collect())
     }
 
-    /// Returns what a selector means within the memory of one user, and nothing but it.
+    /// Resolves a selector within the memory of one user.
     ///
     /// # Errors
-    /// `NotFound` when it means events or notes of somebody else.
+    /// `NotFound` when it selects events or notes of another user.
     pub(crate) async fn own_selector(&self, selector: Selector) -> Result<Selector> {
         if self.only_user().is_none() {
             return Ok(selector);
@@ -128,11 +128,11 @@ impl Memory {
         Ok(selector)
     }
 
-    /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`. That of one user has
-    /// a place of its own, which only it and the memory of everybody see.
+    /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`. A memory of one
+    /// user has its own area, visible only to it and to the memory of all users.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without it.
+    /// `Unsupported` when the engine has no working memory.
     pub fn working_in(&self, own: KeyPrefix) -> Result<WorkingMemory> {
         let Some(user) = self.only_user() else { return self.engine.working(own) };
         let Slot::Filled(store) = &self.engine.guarded().working else {
@@ -143,7 +143,7 @@ impl Memory {
     }
 }
 
-/// Returns what lies within both; `None` when that is nothing.
+/// Returns the intersection; `None` when it is empty.
 pub(crate) fn both<T: Clone + PartialEq>(one: &Within<T>, other: &Within<T>) -> Option<Within<T>> {
     match (one, other) {
         (Within::All, narrow) | (narrow, Within::All) => Some(narrow.clone()),

@@ -1,4 +1,4 @@
-//! Why a record was shown or not, from the log and from stored receipts, and whether a receipt still holds.
+//! Explanations: why a record was shown or left out, from the log and stored receipts; and verification of receipts.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -16,38 +16,38 @@ use crate::ground::{Ground, grounded};
 use crate::memory::Memory;
 use crate::portrait::{Sentence, sentence_of};
 
-/// Hits among which the rank of a record is looked for. Source: own choice; what stands behind them no context is offered.
+/// Number of hits among which a record's rank is determined. Source: own choice; contexts are never offered lower hits.
 const RANKED: usize = 200;
 
-/// The chain from a record to the words that it rests on.
+/// The provenance of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Why {
     /// The record.
     pub record: RecordRef,
-    /// What it says, as it stands now.
+    /// Its current text.
     pub text: String,
-    /// What made it; `None` for an event.
+    /// Its producer; `None` for an event.
     pub producer: Option<Producer>,
-    /// The words that it rests on, by event and place.
+    /// Its source sentences.
     pub evidence: Vec<Sentence>,
-    /// Of a fact: what it was weighed against, and what ended it.
+    /// For a fact: the competing facts, and what ended it.
     pub weighing: Option<Weighing>,
-    /// What a receipt says of it, where one was named.
+    /// Its outcome in the given receipt, if there is one.
     pub shown: Option<Outcome>,
-    /// What it was found to be in earlier answers, in the order of the log.
+    /// Feedback on it in earlier answers, in log order.
     pub feedback: Vec<Feedback>,
 }
 
-/// What became of a record when a context was assembled.
+/// The outcome of a record in a context.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It is a line, with its scores.
     Line(Box<ReceiptLine>),
-    /// It was considered and left out.
+    /// It was a candidate and was left out.
     Omitted(Omitted),
-    /// The receipt does not list it: it was no candidate, or one of those that are only counted.
+    /// The receipt does not list it: it was no candidate, or one of the unlisted omissions.
     Unlisted {
-        /// How many omissions are counted and not listed.
+        /// Number of unlisted omissions.
         counted: u32,
     },
 }
@@ -55,40 +55,40 @@ pub enum Outcome {
 /// Why a record is not in a context.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WhyNot {
-    /// It is: the context has it as a line.
+    /// It is in the context, as this line.
     Shown(Box<ReceiptLine>),
-    /// It was a candidate, and left out.
+    /// It was a candidate and was left out.
     Omitted {
         /// The reason, the section and the score.
         omitted: Omitted,
-        /// Its place in the ranking for the question, from 1, and its score there, as far as 200 hits show it.
+        /// Its rank for the question, from 1, and its score there, if it is among the top 200 hits.
         ranked: Option<(usize, f32)>,
     },
-    /// It was found and stood too far down to be offered.
+    /// It was found, but ranked too low to become a candidate.
     Behind {
-        /// Its place, from 1.
+        /// Its rank, from 1.
         rank: usize,
         /// Its score.
         score: f32,
     },
-    /// It never was a candidate.
+    /// It could not become a candidate.
     Barred(Gate),
 }
 
-/// What keeps a record from becoming a candidate.
+/// The reason why a record could not become a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate {
     /// It was forgotten.
     Forgotten,
-    /// A rule holds it back: its name.
+    /// It is quarantined, by this rule.
     Quarantined(String),
-    /// It is a note or learning that does not hold.
+    /// It is a note or learning that is not valid.
     Status(LearningStatus),
-    /// It is a note or learning that has ended.
+    /// It is a note or learning that has expired.
     Expired,
-    /// It is a fact that holds no more, or is no more believed.
+    /// It is a fact that has ended, or is no longer believed.
     NotBelieved,
-    /// Nothing of the question leads to it.
+    /// The question does not match it.
     NotFound,
 }
 
@@ -106,41 +106,42 @@ impl std::fmt::Display for Gate {
     }
 }
 
-/// What a check of a receipt found.
+/// The result of a receipt check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiptCheck {
-    /// Lines of the receipt.
+    /// Number of lines of the receipt.
     pub lines: usize,
-    /// Those whose sources are all in the log, with spans inside their texts.
+    /// Lines whose sources are all in the log, with spans inside their texts.
     pub resolved: usize,
-    /// Those whose record has a text of its own and still has the one that was shown.
+    /// Lines whose record has its own text, unchanged since it was shown.
     pub same: usize,
-    /// Those whose text is made of several records or of a part of one, so that only the sources can be checked.
+    /// Lines with a text from several records or a part of one, for which only the sources can be checked.
     pub not_compared: usize,
-    /// Blocks of the text that was handed in that are the receipt's, byte by byte.
+    /// Blocks of the given text that match the receipt byte by byte.
     pub blocks: usize,
-    /// Whether it is what was stored, to the last omission, under the installation's key; `None` for one that was stored without
-    /// a seal, and one of which something was forgotten since.
+    /// Whether the receipt is unchanged, including its omissions, under the installation's key; `None` for one without a seal,
+    /// and for one with forgotten lines.
     pub whole: Option<bool>,
-    /// Lines and omissions that a forget took out of it.
+    /// Lines and omissions that a forget removed from it.
     pub forgotten: usize,
-    /// Lines of the text that was handed in that stand on the words of their sources: verbatim, as the value of a fact, or with
-    /// nine tenths of their content stems.
+    /// Lines of the given text that are grounded in their sources: verbatim, as the value of a fact, or with nine tenths of their
+    /// content stems.
     pub grounded: usize,
-    /// On what each line of that text stands that has an account, in their order.
+    /// How each line of that text with a receipt entry is grounded, in order.
     pub grounds: Vec<Ground>,
-    /// What does not hold, one sentence each; empty for a good receipt.
+    /// Problems, one sentence each; empty for a valid receipt.
     pub findings: Vec<String>,
 }
 
 impl Memory {
-    /// Returns the record that a text names: an id, the number of a line of a context, or that line; a number is one of the receipt.
+    /// Parses a reference to a record: an id, the number of a line of a context, or that line; a number refers to the given
+    /// receipt.
     ///
     /// # Errors
-    /// `Invalid` for a text that names none, and for a number without a receipt; `NotFound` for a receipt that is not there, and a
+    /// `Invalid` for a text without a reference, and for a number without a receipt; `NotFound` for an unknown receipt, and for a
     /// line that it does not have.
     pub async fn record_named(&self, text: &str, receipt: Option<ReceiptId>) -> Result<RecordRef> {
-        // What a line quotes may have ids too: its number comes first.
+        // The quotation of a line may contain ids too, so its number comes first.
         let number = line_number(text).or_else(|| text.trim().parse().ok());
         let (Some(number), Some(receipt)) = (number, receipt) else {
             let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
@@ -158,10 +159,10 @@ impl Memory {
         line.map(|line| line.record).ok_or_else(missing)
     }
 
-    /// Returns the chain from a record to its words, and with a receipt what became of it there.
+    /// Returns the provenance of a record, and its outcome in the given receipt.
     ///
     /// # Errors
-    /// `NotFound` for a record or a receipt that is not there, or is forgotten.
+    /// `NotFound` for a record or a receipt that does not exist or was forgotten.
     pub async fn why(&self, record: RecordRef, receipt: Option<ReceiptId>) -> Result<Why> {
         let known = self.known(record).await?;
         let shown = match receipt {
@@ -177,11 +178,11 @@ impl Memory {
         Ok(Why { record, text: known.text, producer: known.producer, evidence, weighing, shown, feedback })
     }
 
-    /// Returns why a context for a question does not have a record: the reason and the score at which it was left out, or what
-    /// it never passed. The context is assembled for it, for no conversation.
+    /// Returns why a context for a question lacks a record: the reason and score at which it was left out, or the reason why it
+    /// was no candidate. A context without a session is assembled for it.
     ///
     /// # Errors
-    /// `NotFound` for a record that never was; as [`context`](Self::context).
+    /// `NotFound` for a record that never existed; as [`context`](Self::context).
     pub async fn why_not(&self, record: RecordRef, query: &str) -> Result<Degraded<WhyNot>> {
         if let Some(gate) = self.barred(record).await? {
             return Ok(Degraded::whole(WhyNot::Barred(gate)));
@@ -199,10 +200,9 @@ impl Memory {
         Ok(Degraded { value: why, gaps })
     }
 
-    /// Checks a stored receipt against its seal, which covers its omissions too, and against the log: the sums of tokens, that
-    /// every line resolves to words that are there, that each record still has the text that was shown, that no candidate
-    /// appears twice; and with the context's text that its blocks are those of the receipt, and that each line stands on the
-    /// words of its sources.
+    /// Verifies a stored receipt against its seal, which covers its omissions too, and against the log: the token sums, that the
+    /// sources of every line exist, that each record still has the shown text, that no candidate appears twice; and with the
+    /// context's text, that its blocks are those of the receipt, and that each line is grounded in its sources.
     ///
     /// # Errors
     /// `NotFound` when there is no such receipt; `Unavailable` when the store does not answer.
@@ -262,8 +262,8 @@ impl Memory {
         Ok(check)
     }
 
-    /// Compares a receipt with its seal. A forget takes lines and omissions out, and then it is no more the whole that was
-    /// sealed; where nothing was forgotten since, what is missing was taken out by somebody else.
+    /// Checks a receipt against its seal. A forget removes lines and omissions, which breaks the seal; if nothing was forgotten
+    /// since, a missing line means tampering.
     async fn check_seal(&self, receipt: &Receipt, check: &mut ReceiptCheck) -> Result<()> {
         let Some(seal) = receipt.seal else { return Ok(()) };
         let present = receipt.sealed(&self.engine.parts().key);
@@ -287,7 +287,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns what a record says, and where it comes from.
+    /// Returns the text of a record, and its sources.
     async fn known(&self, record: RecordRef) -> Result<Known> {
         let none = || Error::not_found(format!("no record {record}"));
         match record {
@@ -326,14 +326,14 @@ impl Memory {
         Ok(sources.iter().filter_map(sentence).collect())
     }
 
-    /// Returns those of some events that are in the log with their words.
+    /// Returns those events that are in the log and not erased.
     async fn living(&self, ids: BTreeSet<EventId>) -> Result<BTreeMap<EventId, Event>> {
         let ids: Vec<EventId> = ids.into_iter().collect();
         let known = self.engine.known(&ids).await?;
         Ok(known.into_iter().filter(|event| event.kept().is_some()).map(|event| (event.id, event)).collect())
     }
 
-    /// Returns what keeps a record from becoming a candidate, whatever is asked.
+    /// Returns the reason that keeps a record from becoming a candidate for any question.
     async fn barred(&self, record: RecordRef) -> Result<Option<Gate>> {
         match record {
             RecordRef::Event(id) => {
@@ -367,7 +367,7 @@ impl Memory {
         }
     }
 
-    /// Returns the place of a record in the ranking for a question, from 1, and its score.
+    /// Returns the rank of a record for a question, from 1, and its score.
     async fn rank(&self, record: RecordRef, query: &str) -> Result<Option<(usize, f32)>> {
         let RecordRef::Event(id) = record else { return Ok(None) };
         if query.trim().is_empty() {
@@ -382,7 +382,7 @@ impl Memory {
         Ok(place.and_then(|place| found.hits.get(place).map(|hit| (place + 1, hit.score.get()))))
     }
 
-    /// Returns the hashes of the texts that a line's record can be shown with; `None` where it has none of its own.
+    /// Returns the hashes of all texts that a line's record can be shown with; `None` for a record without a text of its own.
     async fn text_shown(
         &self,
         line: &ReceiptLine,
@@ -405,12 +405,12 @@ impl Memory {
     }
 }
 
-/// What is known of a record.
+/// The text and sources of a record.
 struct Known {
     text: String,
     sources: Vec<Source>,
     producer: Option<Producer>,
-    /// The fact, where it is one.
+    /// The fact, if it is one.
     fact: Option<Fact>,
 }
 
@@ -426,14 +426,14 @@ fn outcome(receipt: &Receipt, record: RecordRef) -> Outcome {
     Outcome::Unlisted { counted: counted.saturating_sub(listed) }
 }
 
-/// Returns the records that stand both as a line and as left out, in the same section.
+/// Returns the records that appear both as a line and as an omission, in the same section.
 fn twice(receipt: &Receipt) -> Vec<RecordRef> {
     let lines: HashSet<_> = receipt.lines.iter().map(|line| (line.record, line.section)).collect();
     let omitted = receipt.omitted.iter().filter(|one| lines.contains(&(one.record, one.section)));
     omitted.map(|one| one.record).collect()
 }
 
-/// Says why a line does not resolve to words in the log, if it does not.
+/// Returns why the sources of a line do not exist in the log, if they do not.
 fn unresolved(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> Option<String> {
     if line.sources.is_empty() {
         return Some("it names no source".to_owned());

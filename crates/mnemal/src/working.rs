@@ -1,4 +1,4 @@
-//! Working memory of a memory: its namespace, and what must not be stored even for a while.
+//! Working memory of a memory: its namespace, and redaction of its entries.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
@@ -14,14 +14,14 @@ use mnemal_working::{SteadyClock, WorkingMemory, WorkingSource};
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
 
-/// The conversation of those who name none. Source: RB-32.
+/// Session of a scope that names none. Source: own choice, as for turns.
 const UNNAMED: &str = "default";
 
 impl Memory {
-    /// Returns working memory with the namespace of this conversation, `session/default` where the scope names none.
+    /// Returns working memory with the namespace of this session, `session/default` for a scope without one.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without it.
+    /// `Unsupported` when the engine has no working memory.
     pub fn working(&self) -> Result<WorkingMemory> {
         let session = self.scope.session.only().cloned().map_or_else(|| SessionId::new(UNNAMED), Ok)?;
         self.working_in(KeyPrefix::of_session(&session))
@@ -32,7 +32,7 @@ impl Engine {
     /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`.
     ///
     /// # Errors
-    /// `Unsupported` when the engine was built without it.
+    /// `Unsupported` when the engine has no working memory.
     pub fn working(&self, own: KeyPrefix) -> Result<WorkingMemory> {
         let Slot::Filled(store) = &self.guarded().working else { return Err(missing("working memory")) };
         Ok(self.working_of(Arc::clone(store), own))
@@ -47,7 +47,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Sweeps working memory where the last sweep was long enough ago; returns how many entries had expired.
+    /// Sweeps working memory if the interval has passed; returns the number of expired entries.
     pub(crate) async fn sweep_working(&self) -> Result<u64, GapCause> {
         if !self.guarded().working.is_filled() || !self.is_time_to_sweep() {
             return Ok(0);
@@ -66,7 +66,8 @@ impl Engine {
     }
 }
 
-/// Tells contexts what stands in working memory; one without a session is told what [`Memory::working`] keeps without one.
+/// Returns the context source of working memory; a request without a session uses the namespace of [`Memory::working`] without
+/// one.
 pub(crate) fn source(store: &Arc<dyn WorkingStore>, clock: &Arc<SteadyClock>) -> WorkingSource {
     let source = WorkingSource::new(Arc::clone(store), Arc::clone(clock));
     match SessionId::new(UNNAMED) {
@@ -75,7 +76,7 @@ pub(crate) fn source(store: &Arc<dyn WorkingStore>, clock: &Arc<SteadyClock>) ->
     }
 }
 
-/// Takes secrets and private parts out of what is put into a store.
+/// Removes secrets and private parts before entries are stored.
 #[derive(Debug)]
 pub(crate) struct Cleaned {
     pub(crate) store: Arc<dyn WorkingStore>,

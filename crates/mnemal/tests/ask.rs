@@ -1,4 +1,4 @@
-//! A question is answered in words that were said, or not at all.
+//! Extractive answers: a question is answered with logged sentences, or not at all.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -1,5 +1,4 @@
-//! Background work that a host starts and joins: how often it steps, that talk goes first, that restarts cost nothing, and that
-//! it ends when it is told.
+//! Background workers: step schedule, priority of conversations, restarts without extra cycles, and shutdown.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,7 +19,7 @@ use mnemal::{
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
 
-/// A clock that goes as the paused timers of the runtime do.
+/// A clock that follows the paused timers of the runtime.
 #[derive(Debug)]
 struct Paused {
     begun: tokio::time::Instant,
@@ -57,7 +56,7 @@ impl Space {
         Self { store: Arc::new(MemoryStore::new()), clock: Paused::new(begin()) }
     }
 
-    /// The same space in a process of its own.
+    /// The same space in another process.
     fn process(&self) -> Memory {
         self.with_model(None)
     }
@@ -74,7 +73,7 @@ impl Space {
     }
 
     fn with_model(&self, model: Option<Arc<Scripted>>) -> Memory {
-        // One pass asks: that of near notes.
+        // Only one pass asks a model: the merge of near-duplicates.
         let dream = DreamSettings { judging: false, ..DreamSettings::default() };
         let mut builder = self.builder().with_settings(Settings { dream, ..Settings::default() });
         if let Some(model) = model {
@@ -98,7 +97,7 @@ async fn attended(memory: &Memory, name: &str, time: Duration) -> Attended {
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// A model that does what a test tells it, the last of it for ever.
+/// A model that follows a script, and repeats its last step forever.
 #[derive(Debug)]
 struct Scripted {
     model: ModelId,
@@ -203,7 +202,7 @@ async fn talk_goes_first_and_does_not_keep_the_work_from_being_done() {
         }
     };
     let (attended, ()) = tokio::join!(attended(&memory, "a", HOUR / 2), talks);
-    // A step is due a minute after the last one, and put off for three.
+    // A step is due a minute after the last one, and postponed for three.
     assert!((6..=9).contains(&attended.steps), "{attended:?}");
     assert!(attended.put_off >= attended.steps, "{attended:?}");
     assert_eq!(space.cycles().await, 0, "no cycle while somebody talks");
@@ -217,7 +216,8 @@ async fn the_settings_say_how_often_work_steps_and_whether_talk_puts_it_off() {
         backoff_when_active,
         ..ExtractSettings::default()
     };
-    // In an hour of talk: by default and at other paces a step is put off for three intervals and at least three minutes.
+    // During an hour of conversation, a step is postponed for three intervals and at least three minutes, by default and at other
+    // paces.
     for (settings, steps) in [
         (extract(60, true), 13..=17),
         (extract(300, true), 2..=4),
@@ -305,7 +305,8 @@ async fn a_model_is_asked_in_a_task_of_its_own_and_at_most_every_six_hours() {
 // proves: DF-19 (what a model that always fails is asked in a day stays below the caps)
 #[tokio::test(start_paused = true)]
 async fn a_model_that_always_fails_is_not_asked_for_ever() {
-    // What does not answer is asked once in six hours; what answers nonsense is told twice what was wrong, and left alone.
+    // A model that does not answer is asked once in six hours; one with unusable output gets two retries with the error, and is
+    // then left alone.
     for (says, most) in [(None, 5), (Some("It has changed."), 3)] {
         let space = Space::new();
         let model = Scripted::new(&[says], Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Copies, their way back, and what is saved of a damaged file: nothing forgotten comes back, nothing whole is lost.
+//! Backup, restore and recovery: erased events stay erased, and no intact event is lost.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -116,7 +116,7 @@ async fn a_backup_that_is_foreign_damaged_or_another_one_changes_nothing() {
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("restoring")), "{left:?}");
 }
 
-// D10
+// The content of the backup, the restored copy and the export is compared.
 #[tokio::test]
 async fn backup_restore_export_and_import_agree_while_others_write() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ async fn recover_finds_every_event_when_the_way_to_them_is_broken() {
     let before = contents(&memory).await;
     memory.engine().close().await.unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
-    // Without the first page there is no header and no list of tables; inner pages are the way to the rows.
+    // Without the first page there is no header and no list of tables; the rows are recovered from inner pages.
     bytes[..4_096].fill(0);
     for page in bytes.chunks_mut(4_096).filter(|page| page[0] == 5) {
         page.fill(0xff);

@@ -1,5 +1,4 @@
-//! Compression of conversations through the facade: the exact text of the prompt, what stands in the log, and that nothing is
-//! lost.
+//! Conversation compression through the facade: the exact text of the prompt, the events in the log, and that no turn is lost.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -34,7 +33,7 @@ impl Chat {
         Self { memory, clock, session: SessionId::new("feishu:7").unwrap() }
     }
 
-    /// One turn, a minute after the last, in the zone of the conversation.
+    /// One turn, a minute after the last, in the time zone of the session.
     async fn say(&self, message: Message) -> mnemal::EventId {
         let zone = Zone { name: "Asia/Shanghai".to_owned(), offset_seconds: SHANGHAI };
         let now = self.memory.engine().now();

@@ -1,4 +1,4 @@
-//! The suites of the ports that the facade fills: clock, ids, the built-in embedder, the sources of a context.
+//! Conformance suites of the ports that the facade implements: clock, ids, the built-in embedder, context sources.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 #![expect(clippy::unused_async, reason = "a fixture of a suite is async")]
@@ -26,7 +26,7 @@ async fn embedder() -> StaticEmbedder {
     StaticEmbedder::built_in()
 }
 
-/// Five turns of one conversation, and a request of another one.
+/// Five turns of one session, and a request of another one.
 async fn recent() -> (RecentSource, ContextRequest) {
     let store = MemoryStore::new();
     let mut records = Records::new(1);

@@ -1,5 +1,4 @@
-//! The six success criteria of the memory that this one takes up, each as a scenario on a space with nothing configured: no
-//! model, no endpoint, no key.
+//! The six success criteria of nanobot v2, each as a scenario on a space without configuration: no model, no endpoint, no key.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -39,7 +38,7 @@ impl Life {
         }
     }
 
-    /// What a process that lives long does now and then.
+    /// Runs the upkeep of a long-running process.
     async fn rest(&self) {
         drop(self.memory.engine().tend(&OwnerId::new("rest").unwrap()).await.unwrap());
     }
@@ -178,7 +177,7 @@ fn all_of_it_works_where_no_network_is_to_be_had() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn it_takes_less_than_half_a_gigabyte() {
-    /// Resident memory that the whole may take. Source: NB-88.
+    /// Maximum resident memory of the whole process. Source: the memory target of nanobot v2, 500 MB.
     const MOST_KIB: u64 = 500 * 1024;
     let life = told_of_john().await;
     for number in 0..60 {

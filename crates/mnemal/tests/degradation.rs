@@ -1,5 +1,5 @@
-//! Every optional part × {absent, failing, hanging, panicking, stale}: an answer within its deadline, exactly that gap,
-//! everything else unchanged; and every combination of absent parts.
+//! Degradation: every optional part × {absent, failing, hanging, panicking, stale} gives an answer within its deadline, exactly
+//! that gap, and everything else unchanged; and every combination of absent parts.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -16,7 +16,7 @@ use mnemal_core::{IndexEntry, Integrity, Remnant, Scrub, Seq, Slot, Upkeep};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, HashEmbedder, ManualClock, SeededIds};
 
-/// Each engine draws its own ids, as each process does.
+/// Each engine has its own seed of ids, as each process does.
 static SEED: AtomicU64 = AtomicU64::new(1);
 
 const DEADLINE: Duration = Duration::from_millis(200);
@@ -73,7 +73,7 @@ async fn ask(memory: &Memory) -> (Degraded<Recalled>, Degraded<Context>) {
     (recalled, context)
 }
 
-/// Gaps that are no news: layers that this version does not have.
+/// Returns the unexpected gaps, without those of layers that this build lacks.
 fn news(gaps: &[Gap]) -> Vec<Gap> {
     let missing = |layer| matches!(layer, Layer::Graph | Layer::Summaries | Layer::Working);
     gaps.iter().filter(|gap| !missing(gap.layer)).copied().collect()
@@ -106,7 +106,7 @@ async fn an_embedder_that_misbehaves_leaves_words() {
     for fault in FAULTS {
         let broken: Arc<dyn Embedder> = Arc::new(Faulty::new(embedder(), fault));
         let (recalled, context) = ask(&memory(builder().with_embedder(broken), stores.clone())).await;
-        // A question's vector has a deadline of its own.
+        // The vector of a question has its own deadline.
         let cause = match cause(fault) {
             GapCause::TimedOut(_) => GapCause::TimedOut(QUERY_DEADLINE),
             other => other,
@@ -209,7 +209,7 @@ async fn receipts_that_misbehave_hold_nothing_back() {
     }
 }
 
-/// A healthy store in which the graph, the summaries and working memory have caught up, too.
+/// A healthy store in which the graph, the summaries and working memory have caught up too.
 async fn furnished() -> Stores {
     let stores = filled().await;
     let memory = memory(builder(), stores.clone());
@@ -220,7 +220,7 @@ async fn furnished() -> Stores {
     stores
 }
 
-/// Returns the layers of the parts that lack in a context at the start of a conversation.
+/// Returns the context at the start of a session, and its gaps.
 async fn begins(memory: &Memory) -> (Degraded<Context>, Vec<Gap>) {
     let context = memory.context("").await.unwrap();
     let gaps = context.gaps.clone();
@@ -390,7 +390,7 @@ async fn without_any_store_reads_answer_and_writes_fail() {
     assert_eq!(memory.log("hello").await.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
-/// A store of which rows of the graph were lost, as its short look says.
+/// A store that reports lost rows of the graph in its quick check.
 #[derive(Debug)]
 struct Lossy(MemoryStore);
 

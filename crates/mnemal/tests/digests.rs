@@ -1,4 +1,4 @@
-//! Digests: texts that were read in are memories, with what they say in short, whom they name, and what they are about.
+//! Digests: ingested texts get a note with a summary, the entities, and the topics.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -19,7 +19,7 @@ use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
 use serde_json::json;
 
-/// A model that gives one answer, or fails.
+/// A model with one fixed answer, or a failure.
 #[derive(Debug)]
 struct Scripted {
     model: ModelId,
@@ -67,7 +67,7 @@ impl Space {
         Self { memory, clock, model }
     }
 
-    /// One that makes digests, and asks a model for nothing else.
+    /// Creates a model that writes digests only.
     fn new(answer: Option<std::result::Result<String, ErrorKind>>) -> Self {
         let dream = DreamSettings {
             digests: Some(true),
@@ -144,7 +144,7 @@ async fn a_text_that_was_read_in_is_a_memory_with_names_topics_and_importance() 
     let EventKind::Operation(made) = &maker.kept().unwrap().kind else { panic!("{maker:?}") };
     assert_eq!(made.producer.id, "dream/digests");
     assert_eq!(made.deed.names(), space.parts().await, "it rests on the text");
-    // The same bytes once more, and a cycle, say nothing twice.
+    // Ingesting the same bytes again, and another cycle, add nothing.
     space.read("minutes.txt", MINUTES).await;
     space.dream().await;
     assert_eq!(space.said().await, [MINUTES]);
@@ -164,7 +164,7 @@ async fn a_digest_goes_with_its_text_and_is_made_anew_of_what_is_left() {
     space.read("minutes.txt", MINUTES).await;
     space.read("lease.txt", LEASE).await;
     assert_eq!(space.said().await.len(), 2);
-    // Another text in the place of the first.
+    // Another text replaces the first.
     space
         .read("minutes.txt", "The budget of the Genoa office is 1,500 euros. Bruno Kepler approved it.")
         .await;

@@ -1,4 +1,4 @@
-//! Consolidation by the engine: checked, limited, recorded, and undone.
+//! Consolidation: validated, limited, recorded, and undoable.
 
 #![expect(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ impl Space {
         Self { memory: opened(&store, &clock, 1), store, clock }
     }
 
-    /// The same space in a process that starts anew.
+    /// The same space after a restart of the process.
     fn restarted(&self, seed: u64) -> Memory {
         opened(&self.store, &self.clock, seed)
     }
@@ -46,7 +46,7 @@ impl Space {
         self.memory.engine().dream(&owner(), run).await.unwrap()
     }
 
-    /// Cycles until one does nothing; returns how many operations were carried out.
+    /// Runs cycles until one does nothing; returns the number of operations.
     async fn settle(&self) -> usize {
         let mut done = 0;
         for _ in 0..50 {
@@ -101,7 +101,7 @@ fn owner() -> OwnerId {
     OwnerId::new("test").unwrap()
 }
 
-/// A model that says what it was told to say, once.
+/// A pass that makes scripted proposals, once.
 #[derive(Debug)]
 struct Scripted(Mutex<Vec<Proposal>>);
 
@@ -406,7 +406,7 @@ async fn a_pass_looks_again_when_something_has_changed_and_after_seven_days() {
 #[tokio::test]
 async fn a_cycle_changes_a_fiftieth_and_says_what_waits() {
     let space = Space::new();
-    // What an agent stores faster is held back.
+    // An agent that stores faster hits the rate limit.
     let later = || space.clock.advance(Duration::from_mins(1));
     for number in 0..140 {
         later();
@@ -514,7 +514,7 @@ async fn a_merge_keeps_a_name_that_the_space_knows() {
         }
         let first = space.note("We walk with biscuit by the river every morning.").await;
         let second = space.note(text).await;
-        // Folds what was said.
+        // Folds the log.
         space.dream(DreamRun::Dry).await;
         let cycle = space.with(vec![merge(&[first, second], text)], DreamRun::Asked).await;
         let judged = cycle.judged.iter().find(|one| one.pass == "scripted").unwrap();
@@ -575,7 +575,7 @@ async fn a_pair_is_proposed_of_two_who_were_seen_and_of_whom_nobody_has_decided(
     assert_eq!(is(refused(parted).await), Some(mnemal::Refusal::Nothing), "somebody has decided");
 }
 
-/// What is judged of a family, each by the texts of its notes.
+/// Returns the samples of a family, each as the texts of its notes.
 fn of(all: &[DreamSample], family: DreamFamily) -> Vec<Vec<&str>> {
     let all = all.iter().filter(|sample| sample.family == family);
     all.map(|sample| sample.notes.iter().map(|row| row.content.as_str()).collect()).collect()

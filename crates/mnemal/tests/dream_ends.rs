@@ -1,4 +1,4 @@
-//! A cycle that ends between any two of its steps loses nothing, and the next one does what was left.
+//! Crash safety of a cycle: interrupted between any two steps, it loses nothing, and the next one does the rest.
 #![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 use mnemal::{DreamRun, Engine, LearningFilter, LearningStatus, Memory, OwnerId, Scope, SpaceId};
 use mnemal_testkit::ManualClock;
 
-/// Notes of which two are copies and one is said by another.
+/// Notes of which two are duplicates and one is contained in another.
 const NOTES: [&str; 5] = [
     "The till in Genoa listens on port 4711.",
     "The till in Genoa listens on port 4711.",
@@ -23,14 +23,14 @@ const NOTES: [&str; 5] = [
 ];
 
 async fn opened(folder: &Path, clock: &Arc<ManualClock>) -> Memory {
-    // The turn of whoever came to an end runs out.
+    // The lease of the crashed process expires.
     clock.advance(Duration::from_mins(1));
     let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(clock));
     let engine = builder.open(folder.join("space.db")).await.unwrap();
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
-/// Drives work so many steps and drops it then; a step ends where it waits for the store. Returns whether it came to its end.
+/// Polls a future for a number of steps, then drops it; a step ends where it waits for the store. Returns whether it completed.
 async fn driven<T>(work: impl Future<Output = T>, steps: usize) -> bool {
     let (mut work, mut left) = (pin!(work), steps);
     poll_fn(|context| match work.as_mut().poll(context) {
@@ -44,7 +44,7 @@ async fn driven<T>(work: impl Future<Output = T>, steps: usize) -> bool {
     .await
 }
 
-/// Returns what the notes say that hold, and what all of them say.
+/// Returns the texts of the valid notes, and of all notes.
 async fn said(memory: &Memory) -> (Vec<String>, BTreeSet<String>) {
     let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
     let mut live: Vec<String> = rows
@@ -87,7 +87,7 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
         }
         let memory = opened(folder.path(), &clock).await;
         let is_whole = driven(memory.engine().dream(&owner, DreamRun::Asked), steps).await;
-        // What it had asked the store for is done or not; a process that ends there leaves either.
+        // The last request to the store may be done or not; a crash leaves either.
         memory.engine().close().await.unwrap();
         let memory = opened(folder.path(), &clock).await;
         let (live, kept) = said(&memory).await;

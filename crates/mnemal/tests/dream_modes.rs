@@ -1,4 +1,4 @@
-//! Limits of consolidation in every mode: off, rules only, and with a model that lies.
+//! Safety of consolidation in every mode: off, by rule alone, and with a lying model.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -16,9 +16,9 @@ use mnemal::{
 };
 use mnemal_testkit::ManualClock;
 
-/// Shelves of which each has numbers of its own.
+/// Shelves, each with numbers of its own.
 const SHELVES: usize = 100;
-/// More events than a space of this test has.
+/// More events than any space of this test has.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum Mode {
     Model,
 }
 
-/// A model that makes of any two notes a sentence in which nothing of them is left.
+/// A model that merges any two notes into an unrelated sentence.
 #[derive(Debug)]
 struct Liar {
     model: ModelId,
@@ -50,7 +50,7 @@ impl LanguageModel for Liar {
     }
 }
 
-/// Proposes the same in every cycle.
+/// A pass that makes the same proposals in every cycle.
 #[derive(Debug)]
 struct Insists(Mutex<Vec<Proposal>>);
 
@@ -89,7 +89,7 @@ impl Space {
     }
 
     async fn note(&self, text: &str, importance: f32) -> EventId {
-        // What is stored faster is held back.
+        // Faster writes hit the rate limit.
         self.clock.advance(Duration::from_mins(1));
         let note = self.memory.remember(text).importance(Importance::new(importance).unwrap());
         note.await.unwrap().value.event
@@ -131,7 +131,7 @@ fn filed() -> Filed {
     Filed { category: Category::new("depot").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
 }
 
-/// Proposals none of which may be carried out.
+/// Proposals that must all be rejected.
 fn bad(one: EventId, other: EventId, dear: EventId, unknown: EventId) -> Vec<Proposal> {
     let merge = |notes: [EventId; 2], text: &str| {
         proposal(Deed::Merge { notes: notes.to_vec(), filed: filed() }, text)
@@ -170,7 +170,7 @@ async fn the_safety_set_holds_in_every_mode() {
         let before = space.rows().await;
         let bad = bad(shelves[10], shelves[11], dear, EventId(12));
 
-        // Off: nothing happens by itself. Otherwise copies fold, and everything can be taken back.
+        // Off: no scheduled cycle runs. Otherwise duplicates are merged, and every operation can be undone.
         let cycles = space.by_itself().await;
         assert_eq!(cycles == 0, mode == Mode::Off, "{mode:?}");
         assert!(mode != Mode::Off || space.rows().await == before);

@@ -1,4 +1,4 @@
-//! An edit of a memory is taken as a whole or not at all, whoever makes it.
+//! Edits of a note are atomic, whoever makes them.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -28,7 +28,7 @@ async fn head(memory: &Memory) -> u64 {
     memory.stats().await.unwrap().head.count()
 }
 
-/// The user's own words under a key.
+/// A note with the user's own words under a key.
 async fn told() -> (Memory, EventId) {
     let memory = Memory::in_memory().await.unwrap();
     let call = memory.remember(SAID).key(key()).by_user().category(Category::new("doors").unwrap());
@@ -64,7 +64,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     let (memory, event) = told().await;
     let (before, length) = (held(&memory).await, head(&memory).await);
 
-    // What has no text, or more than a note may have, is not stored, though the rest of it is right.
+    // An edit with a blank or too long text, or too many tags, is rejected as a whole.
     let tags = (0..65).map(|number| Tag::new(format!("tag-{number}")).unwrap());
     let with_tags = tags.fold(memory.remember("The word is nougat."), mnemal::RememberCall::tag);
     let endless = "nougat ".repeat(200_000);
@@ -74,13 +74,13 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
         assert_eq!((head(&memory).await, held(&memory).await), (length, before.clone()));
     }
 
-    // The agent does not touch the user's own words: not their text, not how they are filed, not whether they hold.
+    // An agent cannot change the user's own words: neither text, filing nor validity.
     let edit = memory.remember("The word is nougat.").key(key()).category(Category::new("spam").unwrap());
     let _kept = edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
     let _kept = memory.decide_by_agent(Decision::Archive(key().into())).await.unwrap();
     assert_eq!(held(&memory).await, before);
 
-    // Nor does what is read in from elsewhere.
+    // Neither can an import.
     let other = Memory::in_memory().await.unwrap();
     let _kept = other.remember("The word is nougat.").key(key()).await.unwrap();
     let mut log = Vec::new();
@@ -89,7 +89,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     let read = memory.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
     assert_eq!((read.value.taken.stored, held(&memory).await), (1, before.clone()));
 
-    // Nor the dream.
+    // Neither can consolidation.
     let free = memory.remember("The door of the depot is green.").await.unwrap().value.event;
     let proposals = vec![
         proposal(Deed::Refine { note: event, filed: filed() }, ""),
@@ -104,7 +104,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     assert_eq!((cycle.refused().count(), cycle.accepted().count()), (3, 0), "{cycle:?}");
     assert_eq!(held(&memory).await, before);
 
-    // The user does.
+    // The user can.
     let _kept = memory.remember("The word is nougat.").key(key()).by_user().await.unwrap();
     assert_eq!(held(&memory).await.content, "The word is nougat.");
 }

@@ -1,4 +1,4 @@
-//! Vectors of several models in one space: filled in beside each other, resumable, and never in the way of an answer.
+//! Vectors of several models in one space: separate backfills, resumable, and never on the path of an answer.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -23,17 +23,17 @@ fn model(name: &str) -> ModelId {
     ModelId::new(name).unwrap()
 }
 
-/// How a remote embedder answers.
+/// The behavior of a remote embedder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     Well,
-    /// It refuses a request that holds this word.
+    /// It rejects a request with this word.
     Picky(&'static str),
     Failing(ErrorKind),
     Hanging,
 }
 
-/// An embedder outside the process, which notes what it is asked.
+/// An embedder outside the process that records its requests.
 #[derive(Debug)]
 struct Remote {
     model: ModelId,
@@ -136,7 +136,7 @@ async fn generations(memory: &Memory) -> Vec<(String, u64, bool)> {
     memory.engine().generations().await.unwrap().into_iter().map(form).collect()
 }
 
-/// What an answer says, without its gaps.
+/// The content of an answer, without its gaps.
 fn said(answer: &Degraded<Recalled>) -> (Vec<(mnemal::EventId, f32)>, Option<ModelId>) {
     (answer.hits.iter().map(|hit| (hit.event.id, hit.score.get())).collect(), answer.model.clone())
 }

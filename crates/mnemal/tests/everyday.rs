@@ -1,4 +1,4 @@
-//! Daily use of a host, on the reference store without an embedder: log, recall, note, and context.
+//! A host's everyday calls on the reference store without an embedder: log, recall, remember, context.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 

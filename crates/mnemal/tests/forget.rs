@@ -1,4 +1,4 @@
-//! Forgotten data: in no layer, in no byte, and not coming back.
+//! Forgetting: erased content is in no layer and in no byte, and does not return.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -210,7 +210,7 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
         let memory = space(home.path()).await;
         memory.log(Message::user("the marianas ledger is complete")).await.unwrap().id
     };
-    // What a crash leaves behind: the decision is in the log, and nothing is erased.
+    // The state after a crash: the decision is logged, and nothing is erased.
     let store = SqliteStore::open(&home.path().join("space.db")).await.unwrap();
     let forget = Forget { selector: Selector::Events(vec![target]), events: vec![target] };
     let mut entry = Records::new(3).turn("default", "").unwrap();

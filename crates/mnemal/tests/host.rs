@@ -1,4 +1,4 @@
-//! Settings of a host: identity of agent and user, pinned texts, the share of notes per turn, and the switch that remembers nothing.
+//! Host configuration: identity texts, pinned sections of a context, injected notes per turn, and the switch of memory.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -117,7 +117,7 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     let error = memory.pin("rule-8").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.what().contains("rule-3"), "the list is told: {error}");
-    // They are more than the 200 tokens of the section's share, and their labels are more than the 600 of their texts.
+    // They exceed the 200 tokens of the section's share, and with labels the 600 of their texts.
     let context = memory.context("what is in the blue book?").await.unwrap();
     for number in 0..8 {
         let is_there = told(&context).iter().any(|line| line.contains(&format!("Rule number {number} ")));

@@ -1,4 +1,4 @@
-//! Files through the facade: documents one by one, and an inbox that upkeep reads.
+//! File ingestion through the facade: single documents, and an inbox that upkeep reads.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -30,7 +30,7 @@ fn document(name: &str, text: &str) -> Document {
     }
 }
 
-/// Mails of a host, which knows nothing of folders.
+/// An inbox of a host's mails, without folders.
 #[derive(Debug, Default)]
 struct Mails {
     waiting: Mutex<Vec<InboxItem>>,
@@ -178,7 +178,7 @@ async fn a_picture_is_named_in_the_log_and_described_when_something_can() {
     assert_eq!(named.content, "cat.png: image of 4 bytes that nobody has described");
     assert_eq!((named.metadata["type"].as_str(), named.metadata["size"].as_str()), ("image", "4"));
     assert_eq!(named.metadata["blake3"].len(), 64);
-    // The same again is known.
+    // The same files again are recognized.
     put();
     let again = engine.take_inbox(Duration::from_mins(1)).await.unwrap();
     assert_eq!((again.stored, again.duplicates, again.unsupported.len()), (0, 1, 1));

@@ -1,4 +1,4 @@
-//! Insights by rule: what notes have in common, each looked at once, oldest first.
+//! Rule-based insights: connections of notes, each note reviewed once, oldest first.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -16,7 +16,7 @@ use mnemal_core::{Book, Error, ErrorKind, LedgerLine, LedgerStore, Result, Slot,
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
 
-/// A ledger that cannot be written for a while.
+/// A ledger whose writes fail for a while.
 #[derive(Debug)]
 struct Full {
     store: Arc<MemoryStore>,
@@ -88,7 +88,7 @@ impl Space {
         self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
     }
 
-    /// Returns what insights say, and on which notes each rests.
+    /// Returns the texts of insights, each with its source notes.
     async fn insights(&self) -> Vec<(String, Vec<EventId>)> {
         let mut rows = self.rows().await;
         rows.retain(|row| row.kind == LearningKind::Insight);
@@ -97,7 +97,7 @@ impl Space {
         rows.iter().map(|row| (row.content.clone(), rests(row))).collect()
     }
 
-    /// Returns the words of the notes that were looked at.
+    /// Returns the texts of the reviewed notes.
     async fn consolidated(&self) -> Vec<String> {
         let mut rows = self.rows().await;
         rows.retain(|row| row.kind != LearningKind::Insight);
@@ -184,7 +184,7 @@ async fn the_twenty_oldest_notes_are_looked_at_first_and_none_starves() {
     for (place, (_, rests)) in insights.iter().enumerate() {
         assert_eq!(rests, &[made[20 * place].0, made[20 * place + 1].0]);
     }
-    // A new note finds an old one that no insight rests on.
+    // A new note is connected with an old one that supports no insight yet.
     let old = space.tagged("The attic is damp.", &["roof", "attic"]).await;
     space.note("Thing 46 of the list is done.").await;
     space.consolidate().await;
@@ -222,7 +222,7 @@ async fn a_position_moves_when_all_that_was_found_is_written_and_nothing_is_said
     }
     let events = async || space.memory.stats().await.unwrap().head.count();
     let before = events().await;
-    // One of 50 notes may change in a cycle, at least one: the rest is not passed over.
+    // One of 50 notes may change in a cycle, at least one: the rest is not skipped.
     let cycle = space.consolidate().await;
     assert_eq!((cycle.accepted().count(), cycle.waiting), (1, 2));
     assert_eq!((events().await, space.consolidated().await.len()), (before + 1, 0));

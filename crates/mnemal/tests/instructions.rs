@@ -1,4 +1,4 @@
-//! Instructions of the user in the place of the built-in ones.
+//! Custom model instructions that replace the built-in ones.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -43,7 +43,7 @@ fn settings(folder: &str) -> Settings {
     }
 }
 
-/// Returns what a cycle over two near notes told the model, and the producer of the merge.
+/// Returns the prompt of a cycle over two near-duplicates, and the producer of the merge.
 async fn merged(folder: &str) -> (String, String) {
     let writer = Arc::new(Writer { model: ModelId::new("small").unwrap(), told: Mutex::default() });
     let builder = Engine::builder().with_language_model(Arc::<Writer>::clone(&writer));

@@ -1,4 +1,4 @@
-//! No method of a memory shows words of another space or another user, whatever ids and names of it are asked for.
+//! Isolation: no method of a memory returns text of another space or another user, whatever ids and names are given.
 
 #![cfg(feature = "sqlite")]
 #![expect(
@@ -24,12 +24,12 @@ use mnemal::{
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
-/// Words that only the other space holds.
+/// Words that occur only in the other space.
 const CANARIES: [&str; 4] = ["quarzblende", "zimtkrone", "nebelfink", "opaldistel"];
 const QUERY: &str = "garden lamp harbour";
 const MANY: NonZeroUsize = NonZeroUsize::new(100).unwrap();
 
-/// What a caller may know of the other space.
+/// Ids and names of the other space that a caller may have.
 struct Known {
     event: EventId,
     note: Learning,
@@ -48,7 +48,7 @@ fn leak(said: &str) -> Option<&'static str> {
     CANARIES.into_iter().find(|canary| said.contains(canary))
 }
 
-/// Every public method of `Memory`, as the source has them.
+/// Every public method of `Memory`, parsed from the source.
 fn methods() -> BTreeSet<String> {
     let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut found = BTreeSet::new();
@@ -99,15 +99,15 @@ async fn theirs(memory: &Memory) -> Known {
     Known { event, note, key, entity, fact, receipt: context.receipt.id, session }
 }
 
-/// Calls a method of one space with what is known of the other; `None` where it can say nothing, which the line tells.
+/// Calls a method of one space with ids of the other; `None` for methods without output, with the reason in the arm.
 async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<String> {
     let Known { event, note, key, entity, fact, receipt, session } = known;
     let always = AsOf::present(Timestamp::MAX);
     let source = "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n";
     let options = || ImportOptions::new("ours.jsonl", ours.engine().now());
     Some(match name {
-        // They make another memory, or hand out what holds no words; the last one reads another space, because somebody names
-        // it, and tests of spaces show that its lines are labelled.
+        // They create another memory, or return no text; the last one reads another space that is named explicitly, whose lines
+        // are labelled, as the tests of spaces show.
         "open" | "in_memory" | "disabled" | "scope" | "engine" | "secondary" | "with_secondary"
         | "without_secondary" => {
             return None;
@@ -316,7 +316,7 @@ async fn no_method_shows_words_of_another_user() {
     spaces.close().await.unwrap();
 }
 
-/// What a person decides about a record by its id touches nobody else's.
+/// A decision of one user on a record's id affects no other user's record.
 #[tokio::test]
 async fn no_decision_of_one_user_touches_what_is_of_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -345,11 +345,11 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
     refused("an answer to its words", ours.log(Message::user("so").parent(known.event)).await.is_err());
     assert_eq!(said(other.all_learnings(&LearningFilter::all()).await), before);
     assert!(other.get(known.event).await.unwrap().kept().is_some());
-    // The same names and keys are free for others, each in a place of his own.
+    // The same names and keys are free for others, each in a separate area.
     let working = ours.working().unwrap();
     working.put("their-key", "mine".to_owned(), Keep::default()).await.unwrap();
     assert!(said(other.working().unwrap().get("their-key").await).contains("zimtkrone"));
-    // What is forgotten of one user is gone from what was made of his words, and from no other's.
+    // A forget of one user removes what was derived from that user's events, and from no other's.
     let _gone = other.forget(Selector::Session(known.session.clone())).await.unwrap();
     assert_eq!(leak(&said(other.summary(&"root".parse::<NodePath>().unwrap(), None).await)), None);
     assert!(other.portrait("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());

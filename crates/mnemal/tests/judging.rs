@@ -1,4 +1,4 @@
-//! One question a cycle about new notes and messages.
+//! The judging pass: one model request per cycle about new notes and messages.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -252,7 +252,7 @@ async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages(
     assert!(!cycle.judged.iter().any(|judged| matches!(judged.proposal.operation.deed, Deed::Prefer { .. })));
 }
 
-/// What a user may send to a depot.
+/// Goods for the test's notes.
 const GOODS: [&str; 52] = [
     "apples", "anvils", "bells", "boots", "bricks", "brooms", "candles", "carpets", "chairs", "clocks",
     "coats", "corks", "crates", "desks", "doors", "drums", "fans", "fences", "flutes", "forks", "gloves",
@@ -261,7 +261,7 @@ const GOODS: [&str; 52] = [
     "ropes", "saddles", "saws", "shovels", "stoves", "tables", "tents", "tiles", "wheels",
 ];
 
-// The batches of RB-55 and CF-08, as ADR 29 has them.
+// The batch sizes: 20 new notes, and the corrections of the last seven days (ADR 29).
 #[tokio::test(start_paused = true)]
 async fn a_question_has_twenty_notes_and_what_the_user_corrected_in_the_last_seven_days() {
     let dream = DreamSettings {

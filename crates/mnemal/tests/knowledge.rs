@@ -1,4 +1,4 @@
-//! Knowledge from logged turns, without a model and without an explicit call.
+//! The knowledge graph is built from the log, without a model and without an explicit call.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
@@ -29,7 +29,7 @@ async fn tell(memory: &Memory, turn: Message) {
     tell_on(memory, 19_723, turn).await;
 }
 
-/// Says something on a day since 1970.
+/// Logs a turn on a day since 1970.
 async fn tell_on(memory: &Memory, day: i64, turn: Message) {
     let day = Timestamp::from_micros(day * 86_400_000_000).unwrap();
     let turn = turn.session(SessionId::new("s").unwrap()).occurred_at(day, Zone::utc());
@@ -107,7 +107,7 @@ async fn what_is_logged_is_known_with_the_sentence_and_its_origin() {
     assert!(moved.past.iter().any(|told| told.line().starts_with("Anna lives in Oslo")), "no longer current");
 }
 
-/// Recognises tickets, which no rule knows.
+/// An extractor of ticket numbers, which no built-in rule covers.
 #[derive(Debug)]
 struct Tickets;
 
@@ -175,7 +175,7 @@ async fn vectors_and_the_graph_are_on_and_each_is_switched_off_alone() {
     }
 }
 
-/// Reads `Anna sits_at door` as what it says, one a line.
+/// An extractor for lines such as `Anna sits_at door`.
 #[derive(Debug)]
 struct Lines;
 
@@ -207,7 +207,7 @@ impl Extractor for Lines {
     }
 }
 
-/// Names of which no two are like each other.
+/// Names that are pairwise dissimilar.
 fn names(n: usize) -> impl Iterator<Item = String> {
     const FIRST: [&str; 6] = ["Bra", "Clo", "Dyf", "Gur", "Hem", "Jos"];
     const LAST: [&str; 6] = ["kant", "lipp", "mord", "nuss", "quev", "zwil"];
@@ -218,7 +218,7 @@ fn day(day: i64) -> Timestamp {
     Timestamp::from_micros((19_723 + day) * 86_400_000_000).unwrap()
 }
 
-/// A memory that is read by [`Lines`], a year after what is said.
+/// A memory with [`Lines`] as its extractor, a year after the turns.
 fn lined() -> Memory {
     let clock = Arc::new(ManualClock::at(day(365)));
     memory(builder().with_clock(clock).with_extractor(Arc::new(Lines)))

@@ -1,4 +1,4 @@
-//! Learnings from the user: stated once, followed from the next context on, decided about, and undone.
+//! Learnings from what a user says: stored once, applied from the next context on, decided about, undone.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
@@ -185,7 +185,7 @@ async fn facts(memory: &Memory) -> Vec<mnemal::Fact> {
     memory.graph().await.unwrap().value.facts(&mnemal::FactFilter::all(), as_of).await.unwrap()
 }
 
-/// What is said to be so, by predicate, and the words of what was learnt.
+/// Facts by predicate, and the texts of the learnings.
 async fn known(memory: &Memory) -> (Vec<String>, Vec<String>) {
     let facts = facts(memory).await.iter().map(|fact| fact.predicate.to_string()).collect();
     (facts, holds(memory).await.into_iter().map(|row| row.content).collect())
@@ -195,7 +195,7 @@ async fn say(memory: &Memory, text: &str) {
     let _ack = memory.log(Message::user(text)).await.unwrap();
 }
 
-/// Calls what holds wrong.
+/// Rejects the valid learning.
 async fn reject(memory: &Memory) -> mnemal::EventId {
     let row = holds(memory).await.remove(0);
     memory.decide(Decision::Reject(mnemal::target_of(&row))).await.unwrap().value.id
@@ -323,7 +323,7 @@ async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
     assert_eq!(holds(&memory).await[0].id, row.id);
 }
 
-/// Says a wish in passing in three conversations, and one outright, with these settings.
+/// States a wish in passing in three sessions, and one explicitly, with these settings.
 async fn inferred(dream: DreamSettings) -> Vec<String> {
     let builder = Engine::builder()
         .with_settings(Settings { dream, ..Settings::default() })

@@ -1,4 +1,4 @@
-//! Turns of which the rules read nothing for certain, and the model that reads them in the background.
+//! Model extraction in the background, for turns from which the rules extract nothing with certainty.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -16,10 +16,10 @@ use mnemal::{
 use mnemal_testkit::ManualClock;
 use serde_json::json;
 
-/// What the model does with a question for claims.
+/// The model's behavior on an extraction request.
 #[derive(Clone, Debug)]
 enum Does {
-    /// Finds that the user likes what each message says of the user's evenings.
+    /// Claims that the user likes what each message says about the user's evenings.
     Reads,
     Says(String),
     Fails(ErrorKind),
@@ -30,9 +30,9 @@ enum Does {
 struct Reader {
     model: ModelId,
     does: Mutex<Does>,
-    /// The messages of each question for claims.
+    /// The messages of each extraction request.
     asked: Mutex<Vec<Vec<String>>>,
-    /// What stood before the messages of each.
+    /// The text before the messages of each.
     told: Mutex<Vec<String>>,
 }
 
@@ -85,7 +85,7 @@ impl Space {
     }
 
     fn with(does: Does, mut settings: Settings) -> Self {
-        // Only what reads turns asks.
+        // Only the extraction of turns asks the model.
         settings.dream.judging = false;
         settings.summaries.summarizer = mnemal::SummaryBy::Extractive;
         let model = Arc::new(Reader {
@@ -123,7 +123,7 @@ impl Space {
         self.model.asked.lock().unwrap().clone()
     }
 
-    /// What is believed: the event, the value, and whether it is a candidate.
+    /// Facts as event, value, and whether it is a candidate.
     async fn facts(&self) -> Vec<(EventId, String, bool)> {
         let graph = self.memory.graph().await.unwrap();
         assert_eq!(graph.gaps, []);
@@ -148,7 +148,7 @@ impl Space {
         assert_eq!(self.memory.decide(undo).await.unwrap().gaps, []);
     }
 
-    /// Whether the rows are what the log gives.
+    /// Whether the stored rows match a fresh fold of the log.
     async fn is_what_the_log_gives(&self) -> bool {
         self.memory.engine().rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows == 0
     }
@@ -298,7 +298,7 @@ async fn whatever_a_model_does_to_leftovers_no_fact_is_made_up_and_no_turn_is_lo
         assert!(space.asked().len() <= 24, "{shown:.80}: {}", space.asked().len());
         assert_eq!(space.memory.recall("What makes my evening?").await.unwrap().gaps, [], "{shown:.80}");
         assert_eq!(space.memory.context("What makes my evening?").await.unwrap().gaps, [], "{shown:.80}");
-        // It is read when the model answers; a dead letter when somebody asks for that.
+        // The turn is read when the model answers; a dead letter after an explicit retry.
         space.does(Does::Reads);
         space.clock.advance(Duration::from_hours(2));
         space.memory.engine().retry_left().await.unwrap();

@@ -1,4 +1,4 @@
-//! A language model beside the memory: what it is told, what is kept, what it may cost, and that nothing needs it.
+//! The language model: redaction of prompts, cached answers, caps, and operation without a model.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -17,7 +17,7 @@ use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
 use serde_json::json;
 
-/// What the model does next.
+/// The model's next step.
 #[derive(Clone, Debug)]
 enum Does {
     Says(String),
@@ -25,7 +25,7 @@ enum Does {
     Hangs,
 }
 
-/// A model that does what a test tells it, the last of it for ever, and remembers what it was told.
+/// A model that follows a script, repeats its last step forever, and records its prompts.
 #[derive(Debug)]
 struct Scripted {
     model: ModelId,
@@ -86,7 +86,7 @@ struct Space {
 
 impl Space {
     fn new(script: Vec<Does>, llm: LlmSettings) -> Self {
-        // Of what a cycle asks, near notes and insights alone.
+        // Only near-duplicates and insights are asked about.
         let dream = DreamSettings { judging: false, ..DreamSettings::default() };
         Self::over(MemoryStore::new().into(), script, Settings { llm, dream, ..Settings::default() })
     }
@@ -164,7 +164,7 @@ async fn an_answer_that_cannot_be_used_is_repaired_once_or_twice_and_never_an_em
 #[tokio::test(start_paused = true)]
 async fn secrets_and_private_parts_are_not_told() {
     let key = mnemal_extract::synth::secret("stripe", 3).unwrap();
-    // Rules of older times let it in; those of today do not let it out.
+    // An earlier rule table stored the secret; today's does not send it.
     let lenient = PrivacySettings { secrets: SecretMode::Allow, ..PrivacySettings::default() };
     let settings = Settings { privacy: lenient, ..Settings::default() };
     let before = Space::over(MemoryStore::new().into(), vec![lyon()], settings);
@@ -357,7 +357,7 @@ async fn whatever_a_model_does_to_a_merge_no_note_is_lost_and_nothing_is_made_up
     }
 }
 
-/// Says of texts with a word that they mean the same, and of all others that each means something else.
+/// An embedder: texts with a given word have the same vector, all others differ.
 #[derive(Debug)]
 struct Meaning {
     model: ModelId,
@@ -521,7 +521,7 @@ async fn a_model_is_shown_the_notes_that_are_near_and_no_others() {
     );
 }
 
-/// The paid answer holds the words; it goes with them, to the last byte.
+/// The cached answer contains the words; it is erased with them, to the last byte.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn a_forget_takes_the_paid_answers_with_it() {

@@ -1,5 +1,5 @@
-//! Every way in which an endpoint can fail, for every use of its model: the memory does not notice, nothing is stored or made
-//! up, and the caps hold.
+//! Every failure mode of an endpoint, for every use of its model: the memory is not affected, nothing is stored or invented, and
+//! the caps hold.
 
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
@@ -22,7 +22,7 @@ fn claims(claims: &[Value]) -> Told {
     Told::words(&json!({"claims": claims}).to_string())
 }
 
-/// What an endpoint does, and how a call is counted that gets nothing else.
+/// The endpoint's behaviors, each with the recorded outcome of a call.
 fn faults() -> Vec<(&'static str, Told, CallOutcome)> {
     use CallOutcome::{Failed, Invalid, Refused};
     let sleep = "the place where I sleep is Lyon";
@@ -69,7 +69,7 @@ fn faults() -> Vec<(&'static str, Told, CallOutcome)> {
     ]
 }
 
-/// What a cycle asks a model about.
+/// The pass that asks the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     Merges,
@@ -89,7 +89,7 @@ async fn served(told: Told, pass: Pass) -> (Memory, Loopback, EventId) {
     (memory, server, id)
 }
 
-/// A space that says one thing, and asks a model at this address.
+/// A space with one turn, and a model at this address.
 async fn asking(base_url: String, pass: Pass) -> (Memory, EventId) {
     let leftovers = pass == Pass::Leftovers;
     let llm = LlmSettings {
@@ -99,7 +99,7 @@ async fn asking(base_url: String, pass: Pass) -> (Memory, EventId) {
         max_requests_per_hour: 12,
         ..LlmSettings::default()
     };
-    // Turns that the rules left are asked about in a test of their own.
+    // Extraction of leftover turns has its own test.
     let judging = pass == Pass::Judging;
     let dream = DreamSettings { leftovers, judging, ..DreamSettings::default() };
     let summarizer = if pass == Pass::Texts { SummaryBy::Llm } else { SummaryBy::Extractive };
@@ -196,7 +196,8 @@ async fn no_fault_of_an_endpoint_reaches_the_notes_or_is_paid_for_again_and_agai
         assert_eq!((first.accepted().count(), first.archived, first.created), (0, 0, 0), "{name}");
         let left = memory.engine().dream_book(Book::Left).await.unwrap();
         let asked = server.heard().len();
-        // What cannot be reached, or refuses everything, is asked again in the next cycle; what answers nonsense is not.
+        // An unreachable endpoint, or one that rejects everything, is asked again in the next cycle; one with unusable output is
+        // not.
         let is_left = matches!(outcome, CallOutcome::Invalid | CallOutcome::Answered);
         let reasons: Vec<&str> = left.iter().map(|line| line.note.as_str()).collect();
         if is_left {
@@ -322,7 +323,7 @@ async fn an_endpoint_that_nobody_listens_at_changes_nothing() {
     assert!(memory.engine().model_status().await.unwrap().spent.requests <= 12);
 }
 
-/// What is said beside a true merge does no harm, and what answers again is used.
+/// Text around a valid merge does no harm, and a recovered endpoint is used again.
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_that_recovers_is_used_in_the_next_cycle() {
     let server = Loopback::start(|before: usize, _: &Heard| match before {

@@ -1,4 +1,4 @@
-//! A place that says when something came is looked at then, and not more often than it must be.
+//! Inbox notifications: a notifying inbox is scanned at once, and not more often than necessary.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use mnemal::{
 use mnemal_testkit::ManualClock;
 use tokio::sync::Notify;
 
-/// A clock that goes as the paused timers of the runtime do.
+/// A clock that follows the paused timers of the runtime.
 #[derive(Debug)]
 struct Paused(tokio::time::Instant);
 
@@ -51,7 +51,7 @@ fn document(text: &str) -> Document {
     }
 }
 
-/// Mails of a host that says when one came.
+/// An inbox of a host's mails with notifications.
 #[derive(Debug)]
 struct Mails {
     begun: tokio::time::Instant,
@@ -77,7 +77,7 @@ impl Mails {
         self.came.notify_waiters();
     }
 
-    /// A file of a place that tells nothing.
+    /// A file of an inbox without notifications.
     fn put(&self, number: usize) {
         let text = format!("The ferry number {number} to Genoa leaves at noon.");
         let content = Ok(document(&text));
@@ -108,14 +108,14 @@ impl Inbox for Mails {
     }
 }
 
-/// Attends for ten minutes, in which nothing else is due.
+/// Runs the background worker for ten minutes, in which nothing else is due.
 async fn attended(mails: &Arc<Mails>, meanwhile: impl Future<Output = ()>) -> Attended {
     let hour = Duration::from_hours(1);
     let pace = Pace { look: hour, ..quiet() };
     attended_at(&pace, mails, meanwhile).await
 }
 
-/// Looks at the inbox as often as by default, and does nothing else.
+/// A pace that scans the inbox at the default interval, and does nothing else.
 fn quiet() -> Pace {
     let hour = Duration::from_hours(1);
     Pace { first: hour, every: hour, idle: hour, ..Pace::default() }

@@ -1,4 +1,4 @@
-//! Task evaluation: a question about each completed task.
+//! Self-evaluation: one model request about each completed task.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -79,7 +79,7 @@ impl Space {
         self.step(task, Message::observation(text).metadata("kind", observed)).await
     }
 
-    /// Logs a task of four events and others beside it; returns the failure and the end.
+    /// Logs a task of four events, interleaved with other events; returns the failure and the end.
     async fn task(&self, task: &str) -> [EventId; 2] {
         self.observe(task, "task_created", "deploy the till").await;
         let tool = ToolName::new("deploy").unwrap();
@@ -98,14 +98,14 @@ impl Space {
         self.model.asked.lock().unwrap().clone()
     }
 
-    /// Returns what was learnt of tasks.
+    /// Returns the learnings about tasks.
     async fn learnt(&self) -> Vec<Learning> {
         let mut rows = rows(&self.memory).await;
         rows.retain(|row| row.category.as_str() == "own-work");
         rows
     }
 
-    /// Returns the context where a conversation begins.
+    /// Returns the context at the start of a session.
     async fn begins(&self) -> String {
         self.memory.context("").await.unwrap().value.text
     }

@@ -1,4 +1,5 @@
-//! Context of one turn, to the letter: memories that its question finds, working memory, reports of subagents, and the last turns.
+//! Golden test of a turn's prompt: recalled memories, the session's working memory, entries of patrols and subagents, and the
+//! last turns verbatim.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -13,7 +14,7 @@ use mnemal::{
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
 
-/// Turns that a host says again. Source: RB-70, step 8.
+/// Number of repeated turns. Source: RockBot, which replays the last 20 turns.
 const LAST: usize = 20;
 
 struct Host {
@@ -70,7 +71,7 @@ impl Host {
         call.budget(2_000).skip_injected().await.unwrap().value
     }
 
-    /// One turn of a host: what memory has, then the last turns of the conversation, the question among them.
+    /// One turn of a host: the memory context, then the last turns of the session, including the question.
     async fn turn(&self, session: &str, question: &str) -> String {
         self.say(session, Message::user(question)).await;
         let context = self.context(session, question).await;
@@ -88,7 +89,7 @@ impl Host {
     }
 }
 
-/// Compares a prompt with the file that holds it; `UPDATE_GOLDEN` writes it.
+/// Compares a prompt with its golden file; `UPDATE_GOLDEN` rewrites it.
 fn golden(name: &str, prompt: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/per_turn/{name}.txt"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -103,7 +104,7 @@ async fn every_turn_of_a_user_a_patrol_and_a_subagent_has_this_very_prompt() {
     let host = Host::new().await;
     golden("first", &host.turn("chat", "Why did the billing deploy fail, and what about the disk?").await);
     host.say("chat", Message::assistant("The disk was full.")).await;
-    // Nothing is shown twice; working memory is told as it stands.
+    // Records are not repeated; working memory is shown in its current state.
     golden("second", &host.turn("chat", "And what did we do about the disk after the billing deploy?").await);
     golden("patrol", &host.turn("patrol/disk", "How full is the disk of the billing service?").await);
     golden("subagent", &host.turn("subagent/review", "Review the deploy of the billing service.").await);

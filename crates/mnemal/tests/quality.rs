@@ -1,4 +1,4 @@
-//! Quality measures: planted faults are measured, and a clean space has no finding.
+//! Quality report: planted faults are measured, and a clean space has no finding.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
@@ -37,7 +37,7 @@ impl Space {
         let _stored = self.memory.remember(text).by_user().await.unwrap();
     }
 
-    /// Puts rows beside the log, as damage or a faulty version would.
+    /// Inserts rows directly, as damage or a faulty version would.
     async fn plant(&self, notes: LearningDelta, facts: Vec<Fact>) {
         let here = |cursor| Advance { expect: cursor, next: cursor, ..Advance::default() };
         let (learnt, known) = (
@@ -71,7 +71,7 @@ fn in_session(name: &str) -> impl Fn(Message) -> Message {
     move |message| message.session(session.clone())
 }
 
-/// The names of all measures, which programs know.
+/// The names of all measures, which clients rely on.
 const NAMES: [&str; 17] = [
     "duplicates",
     "near_duplicates",

@@ -1,4 +1,4 @@
-//! Layers made anew from the log, compared with it, and what is said of the graph.
+//! Rebuild of layers from the log, comparison with it, and the state of the graph.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -50,7 +50,7 @@ async fn tell(memory: &Memory) {
         assert!(!memory.log(Message::user(text)).await.unwrap().value.duplicate);
     }
     assert!(memory.remember("the till is red").await.unwrap().gaps.is_empty());
-    // On a slow machine one call does not read all of it.
+    // On a slow machine one call does not read the whole log.
     loop {
         assert!(memory.graph().await.unwrap().gaps.is_empty());
         let health = memory.engine().health().await.unwrap();
@@ -117,7 +117,7 @@ async fn a_forget_leaves_nothing_and_brings_back_what_rests_on_others() {
     assert_eq!(memory.engine().rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
 }
 
-/// The rules, of another version, which panic over a word as long as they are told to.
+/// The rules as another version, which panic on a word while the flag is set.
 #[derive(Debug)]
 struct Next(RuleExtractor, Arc<AtomicBool>);
 
@@ -161,7 +161,7 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
     assert_eq!(dump(&store).await.facts.len(), old.facts.len());
 }
 
-/// The rules without what they read about tea, as another version; or with all of it.
+/// The rules as another version, with or without their claims about tea.
 #[derive(Debug)]
 struct Fewer(RuleExtractor, &'static str);
 
@@ -244,7 +244,7 @@ fn without(store: &Arc<MemoryStore>, rules: &[&str]) -> Memory {
     builder.build().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
-/// Folds the log of a store into rows of its own.
+/// Folds the log of a store into separate rows.
 async fn folded(log: &Arc<MemoryStore>, extractor: RuleExtractor) -> GraphDelta {
     let beside = Arc::new(MemoryStore::new());
     let projector = GraphProjector::new(
@@ -282,7 +282,7 @@ async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
     assert_eq!(by(&new), 0);
     assert!(!new.facts.is_empty() && !engine.graph_state().await.unwrap().is_held);
     assert_eq!(new, folded(&store, RuleExtractor::new().without([LIVES])).await);
-    // What is said from now on is read without it too, and taken back it is read again.
+    // New turns are also read without the rule, and after an undo with it.
     let _ack = memory.log(Message::user("I live in Bergen.")).await.unwrap();
     assert!(memory.graph().await.unwrap().gaps.is_empty());
     assert_eq!(by(&dump(&store).await), 0);

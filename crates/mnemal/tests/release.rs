@@ -1,4 +1,4 @@
-//! Release of quarantined events: used at their own level, and held back again on undo.
+//! Release of quarantined events by the user, at their own level, and its undo.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -53,7 +53,7 @@ impl Space {
         let _ack = self.memory.decide(undo).await.unwrap();
     }
 
-    /// What is found for the words of the orders.
+    /// Returns the hits for the words of the text.
     async fn found(&self) -> Vec<EventId> {
         let found = self.memory.recall("harbour ledger Bo Lindqvist").await.unwrap();
         let says = |hit: &&mnemal::Hit| hit.event.kept().unwrap().content.contains("ledger");
@@ -114,7 +114,7 @@ async fn what_is_released_is_used_at_its_own_level_until_that_is_taken_back() {
         space.take_back(released.decision).await;
         space.is_what_the_log_gives().await;
     }
-    // Who takes a release back forbids nobody to say it.
+    // Undoing a release does not prevent storing the same text again.
     let again = space.say(Message::document(ORDERS)).await;
     assert!(space.memory.get(again).await.unwrap().quarantined.is_some());
 }

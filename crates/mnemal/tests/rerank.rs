@@ -1,4 +1,4 @@
-//! The second look: another order, the same scores, and a gap where it is missing.
+//! Reranking: another order, unchanged scores, and a gap without a reranker.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 #![expect(clippy::unused_async, reason = "a fixture of a suite is async")]
@@ -23,7 +23,7 @@ async fn words() -> WordReranker {
 
 mnemal_testkit::reranker_conformance!(words);
 
-/// Values texts against the order in which they come.
+/// A reranker that reverses the order.
 #[derive(Debug)]
 struct Backwards(ModelId);
 
@@ -38,7 +38,7 @@ impl Reranker for Backwards {
     }
 }
 
-/// Answers with values that are none.
+/// A reranker with invalid values.
 #[derive(Debug)]
 struct Wrong(ModelId, Vec<f32>);
 
@@ -53,7 +53,7 @@ impl Reranker for Wrong {
     }
 }
 
-/// A space with thirty turns, all of which have words of the question.
+/// A space with thirty turns that all contain words of the question.
 async fn memory(builder: Builder) -> Memory {
     let memory = builder.in_memory().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()));
     for n in 0..30 {

@@ -1,4 +1,4 @@
-//! Retention by kind, applied by a forget like any other.
+//! Retention by event kind, as ordinary forgets.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

@@ -15,7 +15,7 @@ fn key(name: &str) -> NoteKey {
     NoteKey::new(name).unwrap()
 }
 
-/// All of them, one after the other, on one empty memory.
+/// All scenarios in sequence, on one empty memory.
 async fn scenarios(memory: &Memory) {
     let importance = Importance::new(0.8).unwrap();
     let _stored = memory

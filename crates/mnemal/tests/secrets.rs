@@ -1,4 +1,4 @@
-//! A secret of every kind, put through every way in, is found nowhere in the bytes on disk.
+//! Secrets: a secret of every kind, on every write path, is found nowhere in the bytes on disk.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -29,7 +29,7 @@ async fn plant(memory: &Memory, rule: &str, planted: &synth::Planted) {
     let _ack =
         memory.log(Message::user(format!("caption of {rule}")).metadata("caption", said)).await.unwrap();
     let _note = memory.remember(said).key(NoteKey::new(format!("note-{rule}")).unwrap()).await.unwrap();
-    // A name that holds a secret is refused, because a name cannot be changed silently.
+    // A name that contains a secret is rejected, because a name cannot be changed silently.
     let named = Speaker::new(said.clone());
     if let Ok(speaker) = named {
         let _refused_or_cleaned = memory.log(Message::user("hello").speaker(speaker)).await;

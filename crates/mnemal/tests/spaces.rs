@@ -1,4 +1,4 @@
-//! Many spaces: found by name, opened and closed as needed, read together, never mixed up.
+//! Multiple spaces: found by name, opened and closed on demand, read together, and never mixed up.
 
 #![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
@@ -34,7 +34,7 @@ impl Home {
         let clock = Arc::new(ManualClock::default());
         let mut settings = Settings::default();
         settings.storage.durability = mnemal::DurabilityMode::Normal;
-        // No test is of time: beside other work each part has as much as it needs.
+        // No test here is about deadlines: on a busy machine each part gets as much time as it needs.
         settings.recall.part_deadline_ms = 60_000;
         change(&mut settings);
         let builder = Engine::builder().with_clock(Arc::<ManualClock>::clone(&clock)).with_settings(settings);
@@ -55,14 +55,14 @@ impl Home {
         self.spaces.open_or_create(&name(text)).await.unwrap()
     }
 
-    /// A space that holds one turn.
+    /// A space with one turn.
     async fn telling(&self, space: &str, text: &str) -> Memory {
         let memory = self.space(space).await;
         let _ack = memory.log(Message::user(text).session(session("old"))).await.unwrap();
         memory
     }
 
-    /// The memory of a space with all that is read beside it.
+    /// The memory of a space with all its secondary spaces.
     async fn reading(&self, space: &str) -> Memory {
         let memory = self.space(space).await;
         self.spaces.beside(&memory, &[]).await.unwrap()
@@ -188,7 +188,7 @@ async fn a_space_that_is_in_use_is_not_removed() {
     assert_eq!(home.spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(held.recall("keep me").await.unwrap().hits.len(), 1);
     drop(held);
-    // As another process would have it open: by connections of its own.
+    // Opens it as another process would, with separate connections.
     let other = Memory::open(home.path().join("spaces/web.db")).await.unwrap();
     let _ack = other.log(Message::user("and me")).await.unwrap();
     assert_eq!(home.spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::Conflict);
@@ -277,7 +277,7 @@ async fn the_preferences_of_global_stand_in_every_context_and_its_recent_turns_i
         assert!(context.text.contains(" (global) \"likes plain words\""), "{}", context.text);
         assert!(context.text.contains("paint the fence") && !context.text.contains("dentist"));
     }
-    // A preference that both know stands once, under the project's own name.
+    // A preference in both spaces appears once, under the primary space's name.
     let one = home.reading("one").await;
     preference(&one, "tone", "likes plain words").await;
     let context = one.context("").await.unwrap();
@@ -290,7 +290,7 @@ async fn a_space_that_is_always_on_looks_for_insights_by_itself() {
     for (always_on, expect) in [(AlwaysOn::Yes, 1), (AlwaysOn::No, 0)] {
         let home = Home::with(|settings| settings.spaces.max_open = 1);
         drop(home.spaces.create(&name("handbook"), always_on).await.unwrap());
-        // Another one takes its place, so that it is opened anew.
+        // Another space evicts it, so that it is reopened.
         drop(home.space("other").await);
         let memory = home.space("handbook").await;
         for text in
@@ -361,7 +361,7 @@ async fn a_space_that_was_not_granted_is_never_read() {
     let web = home.space("web").await;
     let named = home.spaces.beside(&web, &[name("other"), name("web")]).await.unwrap();
     assert_eq!(canaries(&named).await, ["web", "other", "handbook"]);
-    // Whoever must not know it finds none of it, wherever it stands.
+    // A restricted handle finds no trace of other spaces.
     let known = home.spaces.only(&Within::Only(vec![name("web"), name("nowhere")]));
     assert_eq!(canaries(&known.beside(&web, &[]).await.unwrap()).await, ["web"]);
     assert_eq!(known.list().unwrap().iter().map(|entry| entry.space.as_str()).collect::<Vec<_>>(), ["web"]);
@@ -435,7 +435,7 @@ async fn a_secondary_space_that_fails_is_a_gap() {
     assert!(found.gaps.iter().any(failed), "{:?}", found.gaps);
     let context = memory.context("is the bridge green?").await.unwrap();
     assert!(context.text.contains("green") && context.gaps.iter().any(failed), "{:?}", context.gaps);
-    // One that closes under the reader fails at the question.
+    // A space that is closed while in use fails at the query.
     let handbook = home.telling("handbook", "bridges are painted in May").await;
     let web = home.space("web").await.with_secondary([handbook.clone()]);
     handbook.engine().close().await.unwrap();
@@ -464,7 +464,7 @@ async fn what_a_session_was_shown_of_another_space_is_skipped_and_known_as_an_ec
     let event = memory.get(acked.id).await.unwrap();
     let echo = event.echo[0].of(&event.kept().unwrap().content).unwrap();
     assert!(echo.starts_with("The harbour master"), "{echo}");
-    // A process that reads this space alone knows the words no more, and is not disturbed by their ids.
+    // A process that reads only this space cannot see the texts, and is not affected by their ids.
     let alone = home.space("web").await;
     let acked = alone.log(Message::assistant("Something else").session(session("now"))).await.unwrap();
     assert_eq!(acked.gaps, []);

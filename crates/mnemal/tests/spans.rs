@@ -1,4 +1,4 @@
-//! Spans and events seen by a `tracing` layer of the host for each operation.
+//! Telemetry spans of operations.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use tracing_subscriber::{Layer, Registry};
 
 type Fields = BTreeMap<String, String>;
 
-/// Keeps each span of an operation that a caller asked for, when it closes.
+/// Records each top-level operation span when it closes.
 #[derive(Clone, Debug, Default)]
 struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
 
@@ -51,7 +51,7 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let span = context.span(&id).unwrap();
-        // What an operation does for itself, such as looking for the same note, is inside its span.
+        // Nested operations, such as the duplicate check of a note, are inside the span of the call.
         if span.metadata().target() == "mnemal::operation" && span.parent().is_none() {
             let fields = span.extensions_mut().remove::<Fields>().unwrap();
             self.0.lock().unwrap().push((span.name().to_owned(), fields));
@@ -60,7 +60,7 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
 }
 
 impl Kept {
-    /// The only span since the last look; its name and that of the operation are one.
+    /// Returns the only span since the last call; its name equals its operation field.
     #[track_caller]
     fn only(&self) -> (String, Fields) {
         let mut spans = std::mem::take(&mut *self.0.lock().unwrap());
@@ -71,7 +71,7 @@ impl Kept {
     }
 }
 
-/// Keeps what is logged of cycles at level info.
+/// Records the cycle log lines at level info.
 #[derive(Clone, Debug, Default)]
 struct Lines(Arc<Mutex<Vec<Fields>>>);
 

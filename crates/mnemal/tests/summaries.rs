@@ -1,4 +1,4 @@
-//! Summaries of a space: read beside the log, rebuilt, forgotten, and absent.
+//! Summaries of a space: read, rebuilt, forgotten, and absent.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -10,7 +10,7 @@ use mnemal::{
 };
 use mnemal_testkit::ManualClock;
 
-/// A space whose clock stands: however busy the machine is, a refresh ends when all is read.
+/// A space with a stopped clock: on any machine, a refresh ends when the whole log is read.
 fn memory() -> Memory {
     let engine = Engine::builder().with_clock(Arc::new(ManualClock::default())).in_memory().unwrap();
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
@@ -111,7 +111,7 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     assert_eq!((node.parents.as_slice(), node.events), (&[NodePath::EntityType(anna.kind)][..], 1));
     assert_eq!(node.lines[0].source.event, first, "each sentence leads to its event");
 
-    // Whoever is only mentioned, and elsewhere, is not left behind.
+    // An entity that is only mentioned, and elsewhere, has its node removed too.
     for number in 0..10 {
         let text = format!("Anna sold painting number {number} to the museum of Porto.");
         said(&memory, &format!("other-{number}"), &text).await;
@@ -132,7 +132,7 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     let below = memory.summary_tree(&kind, 1).await.unwrap().value;
     assert_eq!(below.iter().map(|one| one.depth).collect::<Vec<_>>()[..2], [0, 1]);
 
-    // What is forgotten is in no node, from the commit on.
+    // Erased content is in no node, from the commit on.
     assert!(memory.forget(Selector::Events(vec![first])).await.unwrap().verified);
     let standing = memory.summary(&path, None).await;
     assert!(standing.is_err() || !format!("{standing:?}").contains("sister"), "{standing:?}");

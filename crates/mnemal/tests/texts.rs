@@ -1,4 +1,4 @@
-//! Texts of summaries that a model writes in the background, over the sentences that were said.
+//! Model-written summary texts, made in the background from extracted sentences.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -14,8 +14,7 @@ use mnemal::{
 use mnemal_testkit::ManualClock;
 use serde_json::{Value, json};
 
-/// Writes what it is told to write; else a line for each sentence that it was shown and that no line says yet, with its names and
-/// numbers.
+/// A model that writes the scripted text; by default a line for each shown sentence without one, with its names and numbers.
 #[derive(Debug)]
 struct Writer {
     model: ModelId,
@@ -89,7 +88,7 @@ impl Space {
         self.memory.log(said).await.unwrap().value.id
     }
 
-    /// Says three things about a boat.
+    /// Logs three sentences about a boat.
     async fn boat(&self) -> [EventId; 3] {
         [
             self.say("Ada moved 12 boxes of sails from Genoa to the blue boat of Ben.").await,
@@ -103,7 +102,7 @@ impl Space {
         self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
-    /// Dreams until no text is missing.
+    /// Runs cycles until no text is missing.
     async fn dream_all(&self) {
         while self.dream(DreamRun::Asked).await.accepted().count() > 0 {}
     }
@@ -204,7 +203,7 @@ async fn a_forgotten_sentence_takes_along_the_text_and_the_answer() {
     let _tended = space.memory.engine().tend(&OwnerId::new("tender").unwrap()).await.unwrap();
     let root = space.root().await;
     assert_eq!((root.method(), root.node.lines.len()), ("extractive", 2));
-    // Words of the text that went are not taken in again, as no forgotten sentence is.
+    // Words of a removed text are not reintroduced, nor is any forgotten sentence.
     let edit = json!({"edit": "add", "line": 0, "sentences": [1], "text": "Ada had 12 boxes to move."});
     space.says(json!({"edits": [edit]}).to_string());
     space.dream_all().await;

@@ -1,4 +1,4 @@
-//! A transformer that the settings name: from the file to the hit, and what is refused.
+//! A transformer from the settings: from the file to the hit, and rejected configurations.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

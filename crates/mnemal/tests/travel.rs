@@ -1,4 +1,4 @@
-//! Time travel: the past view equals a memory that was told no more than that.
+//! Time travel: the state as of a moment equals that of a memory which got no later events.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -13,7 +13,7 @@ use mnemal::{
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
 
-/// What is said, in order; `!` archives a key, `=` notes something under one.
+/// The story's turns in order; `!` archives a key, `=` stores a note under one.
 const STORY: [&str; 24] = [
     "My sister Anna lives in Oslo.",
     "I work at Acme as a cook.",
@@ -43,7 +43,7 @@ const STORY: [&str; 24] = [
 
 struct Space {
     memory: Memory,
-    /// When each part was recorded.
+    /// Recording time of each part.
     at: Vec<Timestamp>,
     events: Vec<EventId>,
 }

@@ -1,4 +1,4 @@
-//! Forget by description with proof, explanations of lines, and changes in belief.
+//! Trust features: forget by description with proof, explanations of shown and omitted records, and belief diffs.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -329,7 +329,7 @@ async fn a_receipt_is_checked_against_the_log_and_the_text() {
     assert_eq!(other.kind(), ErrorKind::NotFound);
 }
 
-/// How somebody forges a receipt.
+/// A way to forge a receipt.
 type Forgery = fn(&mut mnemal::Receipt);
 
 // proves: NX-01.10
@@ -379,7 +379,7 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
     for (number, (what, forge)) in (1_u128..).zip(forgeries) {
         let mut forged = real.clone();
         forge(&mut forged);
-        // Sealed for what it claims to be, but without the key.
+        // Sealed for its claimed content, but without the key.
         forged.id = mnemal::ReceiptId(number);
         let own = InstallationKey::new([6; 32]);
         forged.seal = Some(forged.sealed(&own));

@@ -1,4 +1,4 @@
-//! Decisions that are taken back, in any order, as if they had never been.
+//! Undo of decisions in any order restores the state without them.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use mnemal_testkit::{ManualClock, SeededIds};
 const KEYS: [&str; 6] = ["ferry", "gate", "lamp", "oven", "pump", "till"];
 const PEOPLE: [&str; 4] = ["Anna Berg", "Bruno Kohl", "Clara Voss", "Dario Neri"];
 
-/// Numbers that follow from a seed: `SplitMix64`.
+/// A pseudo-random generator: `SplitMix64`.
 struct Dice(u64);
 
 impl Dice {
@@ -40,7 +40,7 @@ struct Space {
     clock: Arc<ManualClock>,
 }
 
-/// What is believed: the notes bit by bit, and facts and names as they are said.
+/// The state of belief: the notes bit by bit, and facts and names in words.
 #[derive(Debug, PartialEq)]
 struct State {
     notes: Vec<Learning>,
@@ -126,7 +126,7 @@ impl Space {
         }
     }
 
-    /// Decides something by chance; `None` where chance asked for what is not possible.
+    /// Makes a random decision; `None` if it is not possible.
     async fn decide(&self, dice: &mut Dice) -> Option<EventId> {
         self.clock.advance(Duration::from_mins(1));
         let key = NoteKey::new(KEYS[dice.below(KEYS.len())]).unwrap();
@@ -176,7 +176,7 @@ impl Space {
     }
 }
 
-/// So many decisions for each seed, taken back in an order of chance; what is refused is tried again behind the others.
+/// For each seed, makes this many decisions and undoes them in random order; rejected undos are retried after the others.
 async fn check(seed: u64, decisions: usize) {
     let space = Space::new(seed).await;
     let mut dice = Dice(seed);
@@ -288,7 +288,7 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     assert_ne!(space.state().await, before);
     space.undo(noted).await.unwrap();
     assert_eq!(space.state().await, before);
-    // A merge and its split are taken back in the test above; these two never are.
+    // The undo of a merge and its split is tested above; these two are never undone.
     let undo = space.memory.decide(space.memory.undoing(noted).await.unwrap()).await.unwrap().value.id;
     let forgotten = space.memory.forget(Selector::Events(vec![noted])).await.unwrap().event.unwrap();
     for (event, kind) in [(undo, "undo"), (forgotten, "forget")] {

@@ -1,4 +1,4 @@
-//! One process at a time tends a space, and what a crash left is put right.
+//! Upkeep by one process at a time, and repair after a crash.
 
 #![expect(
     clippy::unwrap_used,
@@ -80,8 +80,8 @@ async fn receipts_are_swept_after_thirty_days_and_not_before() {
     assert!(memory.receipt(told.receipt.id).await.is_err());
 }
 
-/// Where the index blocks of single events stand in a file: behind the version of their format, a checksum and the count 1
-/// comes the event's id.
+/// Returns the offsets of the index blocks of single events in a file: after the format version, a checksum and the count 1 comes
+/// the event's id.
 fn blocks(bytes: &[u8], events: &[EventId]) -> Vec<usize> {
     let ids: Vec<[u8; 16]> = events.iter().map(|event| event.0.to_be_bytes()).collect();
     let is_block = |at: &usize| {
@@ -189,7 +189,7 @@ async fn many_writers_of_one_note_leave_one_version_and_lose_none() {
         });
     }
     tasks.join_all().await;
-    // On a busy machine a part may have been paused for missing its deadline; then this much later it is asked again.
+    // On a busy machine a part may be paused after missing its deadline; by this time it is asked again.
     clock.advance(Duration::from_hours(1));
     assert_eq!(tend(&two, "two").await.held_by, None);
     let history = two.history(&key).await.unwrap();

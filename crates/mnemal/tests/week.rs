@@ -1,4 +1,5 @@
-//! A week of talk, documents and notes, tended every hour without a model: everything converges, and nothing is done twice.
+//! A simulated week of turns, documents and notes, with hourly upkeep and without a model: everything converges, and nothing is
+//! done twice.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,7 +20,7 @@ use mnemal_testkit::{ManualClock, SeededIds};
 
 /// Hours of the week.
 const HOURS: u64 = 7 * 24;
-/// Turns an hour: 5,040 in the week.
+/// Turns per hour: 5,040 in the week.
 const TURNS: u64 = 30;
 const CHANNELS: [&str; 6] = ["mail", "shop", "depot", "phone", "board", "cli"];
 const PEOPLE: [&str; 4] = ["Ada", "Ben", "Carla", "Dario"];

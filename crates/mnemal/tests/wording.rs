@@ -1,4 +1,4 @@
-//! Limits of a cycle: statements about words that it cannot know.
+//! Warnings of a cycle about word lists of a space that it cannot use.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 

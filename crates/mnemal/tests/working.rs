@@ -1,4 +1,4 @@
-//! Working memory through the facade: whose namespace, what is never stored, when it is swept.
+//! Working memory through the facade: namespaces, redaction, and sweeps.
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
@@ -38,7 +38,7 @@ async fn a_conversation_has_its_own_namespace() {
     assert_eq!(chat.working().unwrap().get("patrol/disk/full").await.unwrap().value, "92 %");
 }
 
-/// Says of any text that it means the same.
+/// An embedder that gives every text the same vector.
 #[derive(Debug)]
 struct OneMeaning(ModelId);
 

@@ -1,4 +1,4 @@
-//! The arguments of background work.
+//! The arguments of `dream`.
 
 use clap::{Args as ClapArgs, Subcommand};
 use mnemal::Assessment;

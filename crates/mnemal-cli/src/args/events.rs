@@ -51,7 +51,7 @@ pub(crate) struct LogAdd {
     pub(crate) idempotency_key: Option<String>,
 }
 
-/// Reads a name and a value.
+/// Parses a metadata field, NAME=VALUE.
 fn field(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
     let (name, value) = pair.ok_or_else(|| "a field is NAME=VALUE".to_owned())?;
@@ -121,7 +121,7 @@ pub(crate) enum ImportFormat {
     Hindsight,
 }
 
-/// What `import --help` says behind its options.
+/// The text after the options in `import --help`.
 const NEUTRAL: &str = "\
 The neutral layout is one JSON object a line:
   {\"id\": \"1\", \"conv\": \"trip\", \"session\": \"trip-1\", \"ts\": \"2026-01-05T10:00:00Z\",

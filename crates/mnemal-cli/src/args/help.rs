@@ -1,4 +1,4 @@
-//! The help of the program: its commands in groups.
+//! The help text of the program: its commands in groups.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use clap::{Command, CommandFactory as _};
 
 use super::Args;
 
-/// Columns of a line. Source: own choice, the width of a terminal that nobody has widened.
+/// Width of a line, in columns. Source: own choice, the default width of a terminal.
 const WIDTH: usize = 80;
 
-/// The commands, by what one wants to do, the most usual first.
+/// The commands by task, the most frequent first.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Start", &["init", "demo", "setup", "status", "doctor"]),
     ("Remember and find", &["remember", "recall", "ask", "context", "log", "session", "working"]),
@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Look after spaces", &["space", "backup", "restore", "check", "rebuild", "reindex", "recover"]),
 ];
 
-/// Returns the command line with its help.
+/// Returns the command line definition with its help.
 pub(crate) fn command() -> Command {
     let command = Args::command();
     let groups = grouped(&command);
@@ -32,7 +32,7 @@ pub(crate) fn command() -> Command {
     ))
 }
 
-/// Writes the commands in their groups; one in no group stands in the last.
+/// Writes the commands in their groups; ungrouped ones come last.
 fn grouped(command: &Command) -> String {
     let mut text = String::new();
     for (title, names) in GROUPS {

@@ -22,7 +22,7 @@ pub(crate) struct Ingest {
 }
 
 impl Ingest {
-    /// Returns the name of what stdin holds.
+    /// Returns the name of the document on stdin.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("stdin")
     }

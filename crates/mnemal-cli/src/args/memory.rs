@@ -47,7 +47,7 @@ pub(crate) enum MemoryVerb {
     Import(Import),
 }
 
-/// What a verb means.
+/// The target of a subcommand.
 #[derive(Debug)]
 pub(crate) enum Meant {
     /// Notes and learnings.
@@ -57,7 +57,7 @@ pub(crate) enum Meant {
 }
 
 impl MemoryVerb {
-    /// Returns what is meant.
+    /// Returns the target.
     pub(crate) fn meant(self) -> Meant {
         use super::Command;
         Meant::Other(Box::new(match self {

@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 
 use super::When;
 
-/// Default steps below the node that is listed. Source: root, channels and months, conversations and weeks.
+/// Default number of levels below the listed node. Source: root, channels and months, sessions and weeks.
 const DEPTH: usize = 2;
 
 /// `summary`.

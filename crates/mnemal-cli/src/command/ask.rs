@@ -10,7 +10,7 @@ use crate::command::fact;
 use crate::output::Output;
 use crate::wire::{AnswerForm, NOT_KNOWN, quoted_by};
 
-/// Prints the lines that answer, the best first, or that it is not known.
+/// Prints the lines that answer, best first, or that the answer is unknown.
 pub(super) async fn run(memory: &Memory, global: &Global, call: &Ask, output: &Output) -> Result<u8> {
     let memory = match &call.user {
         Some(user) => memory.for_user(UserId::new(user)?),
@@ -44,7 +44,7 @@ fn human(answer: &Answer) -> String {
     text
 }
 
-/// Day, who said it, the words, and where they come from: the number in the receipt, and the record.
+/// Formats day, speaker, text, and the provenance: the number in the receipt, and the record.
 fn line(quote: &Quote) -> String {
     let words: String =
         quote.text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();

@@ -51,7 +51,7 @@ struct Finding {
     next: &'static str,
 }
 
-/// Says what of the space a person should look at; with `--strict` a burst, a violation or a finding is exit code 6.
+/// Prints the trust audit of the space; with `--strict` a burst, a violation or a finding gives exit code 6.
 pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
     let audit = memory.audit().await?;
     let is_clean = audit.bursts.is_empty() && audit.violations.is_empty() && audit.findings.is_empty();
@@ -69,7 +69,7 @@ struct Chain<'c> {
     findings: &'c [String],
 }
 
-/// Checks the log of acts; what does not hold makes the exit code 1.
+/// Verifies the audit log; a violation gives exit code 1.
 pub(super) fn verify(global: &Global, output: &Output) -> Result<u8> {
     let log = AuditLog::beside(&Place::find_several(global)?.key)?;
     let check = log.verify()?;

@@ -8,7 +8,7 @@ use mnemal::{Manifest, Memory};
 use crate::args::Backup;
 use crate::output::Output;
 
-/// Copies the space into a new file, checks the copy, and describes it.
+/// Copies the space into a new file, verifies the copy, and prints its manifest.
 pub(super) async fn run(memory: &Memory, call: &Backup, output: &Output) -> Result<u8> {
     let manifest = memory.backup(&call.path).await?;
     output.answer(&manifest, || text(&call.path, &manifest))?;

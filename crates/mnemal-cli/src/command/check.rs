@@ -16,7 +16,7 @@ struct Report {
     findings: Vec<String>,
 }
 
-/// Compares everything with its checksums, or measures how good it is.
+/// Checks all checksums, or measures the quality of the content.
 pub(super) async fn run(global: &Global, call: &Check, output: &Output) -> Result<u8> {
     let memory = super::open_one(global, output).await?;
     if !call.quality {
@@ -35,7 +35,7 @@ struct Measures<'m> {
     measures: &'m [MeasureForm],
 }
 
-/// A measure, in the stable names of the wire.
+/// A quality measure, with the stable field names of the wire.
 #[derive(Serialize)]
 pub(super) struct MeasureForm {
     pub(super) name: &'static str,
@@ -69,7 +69,7 @@ impl MeasureForm {
         format!("{:<4}  {:<16}  {}", self.result, self.name, self.says())
     }
 
-    /// Says what was measured, and for a finding what mends it.
+    /// Formats the measure, with the recommended fix for a finding.
     pub(super) fn says(&self) -> String {
         let value = match self.unit {
             "share" => format!("{:.1} % of {}", self.value * 100.0, self.of),
@@ -86,7 +86,7 @@ impl MeasureForm {
     }
 }
 
-/// Measures a space, and what its files take for each event and for each note or fact that holds.
+/// Measures the quality of a space, and its file size per event and per valid note or fact.
 pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<MeasureForm>> {
     let mut measures: Vec<MeasureForm> = memory.quality().await?.into_iter().map(MeasureForm::new).collect();
     let bytes = super::status::size(&place.file);
@@ -107,7 +107,7 @@ pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<Measu
     Ok(measures)
 }
 
-/// Reads everything and compares it with its checksums; a finding makes the exit code 1.
+/// Reads everything and verifies the checksums; a finding gives exit code 1.
 async fn checksums(memory: &Memory, output: &Output) -> Result<u8> {
     let found = memory.engine().check().await?;
     let report = Report { events: found.events, index_rows: found.index_rows, findings: found.findings };

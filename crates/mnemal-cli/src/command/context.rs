@@ -20,9 +20,9 @@ struct Answer<'a> {
     text: &'a str,
     tokens: u32,
     budget: u32,
-    /// Something is asked, and nothing that is known answers it.
+    /// The query is not empty, and no record matches it.
     no_match: bool,
-    /// Share of the tokens that a prompt cache keeps while nothing is learnt, corrected or named for the first time.
+    /// Expected share of the tokens that a prompt cache can reuse while nothing new is learned or corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_prefix: Option<f64>,
     sections: Vec<SectionForm>,
@@ -38,7 +38,7 @@ struct SectionForm {
     lines: u32,
 }
 
-/// Prints the context, and with `--explain` the account of it.
+/// Prints the context, and with `--explain` its receipt.
 pub(super) async fn run(
     memory: &Memory,
     global: &Global,
@@ -80,16 +80,16 @@ pub(super) async fn run(
     Ok(super::gaps(&context.gaps, global, output))
 }
 
-/// Where texts of files stand that a context rests on.
+/// Locations of file texts among the sources of a context.
 pub(super) type Places = HashMap<EventId, String>;
 
-/// Looks up which of the sources are files, and where in them their text stands.
+/// Looks up the sources that come from files, and the locations of their text.
 async fn places(memory: &Memory, context: &Context) -> Places {
     let sources = context.receipt.lines.iter().flat_map(|line| &line.sources);
     let events: HashSet<EventId> = sources.map(|source| source.event).collect();
     let mut places = Places::new();
     for id in events {
-        // A source of another space, or one that was forgotten meanwhile, has none here.
+        // A source in another space, or one forgotten meanwhile, is not found here.
         let Ok(event) = memory.get(id).await else { continue };
         if let Some(place) = event.kept().and_then(super::place_of) {
             places.insert(id, place);
@@ -126,7 +126,7 @@ fn human(context: &Context, call: &args::Context, places: &Places) -> String {
     }
 }
 
-/// The budget as bars, one a section.
+/// Formats the budget as bars, one per section.
 pub(super) fn bars(context: &Context) -> String {
     let mut text = format!("{} of {} tokens\n", context.tokens.0, context.budget.0);
     let fence = context.tokens.minus(context.sections.iter().map(|one| one.tokens).sum());
@@ -141,7 +141,7 @@ pub(super) fn bars(context: &Context) -> String {
     text
 }
 
-/// How much of the next context a prompt cache keeps, while nothing is learnt, corrected or named for the first time.
+/// Formats how much of the next context a prompt cache can reuse while nothing new is learned or corrected.
 fn kept(context: &Context) -> String {
     let Some(share) = expected_reuse(context) else { return String::new() };
     format!(
@@ -150,14 +150,14 @@ fn kept(context: &Context) -> String {
     )
 }
 
-/// Returns the share of the tokens that stand before the volatile block, 0 to 1; `None` without any.
+/// Returns the share of the tokens before the volatile block, 0 to 1; `None` for an empty context.
 fn expected_reuse(context: &Context) -> Option<f64> {
     let front = context.blocks.iter().filter(|block| block.kind != BlockKind::Volatile);
     let front: u32 = front.map(|block| block.tokens.0).sum();
     (context.tokens.0 > 0).then(|| f64::from(front) / f64::from(context.tokens.0))
 }
 
-/// The receipt for people: where each line comes from, and what was left out.
+/// Formats the receipt for people: the source of each line, and the omissions.
 pub(super) fn account(context: &Context, places: &Places) -> String {
     let receipt = &context.receipt;
     let mut text = format!("receipt {}\n", receipt.id);

@@ -1,4 +1,4 @@
-//! `mnemal demo`: what mnemal is, in 30 seconds.
+//! `mnemal demo`: a 30-second tour on a sample conversation.
 
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -12,15 +12,15 @@ use serde::Deserialize;
 use super::{context, recall};
 use crate::output::Output;
 
-/// A conversation that this project invented: 15 sessions over nine months, in English and German.
+/// An invented sample conversation: 15 sessions over nine months, in English and German.
 const CONVERSATION: &str = include_str!("../../demo/conversation.jsonl");
-/// Questions about it with their answers.
+/// Questions about it with their expected answers.
 const QUESTIONS: &str = include_str!("../../demo/questions.jsonl");
-/// How many of them the demo asks.
+/// Number of them that the demo asks.
 const ASKED: usize = 4;
-/// Budget of the context that is shown. Source: own choice, one screen.
+/// Token budget of the shown context. Source: own choice, one screen.
 const BUDGET: u32 = 1_000;
-/// What the context is assembled for.
+/// The user turn that the context is assembled for.
 const TURN: &str =
     "Jonas comes for dinner on our deploy day. Which day is that, and what must not be in the cake?";
 
@@ -31,11 +31,11 @@ struct Asked {
     evidence: Vec<String>,
 }
 
-/// Imports the sample into a temporary space, asks, and shows a context with its budget and its receipt.
+/// Imports the sample into a temporary space, asks questions, and shows a context with its budget and its receipt.
 pub(super) async fn run(output: &Output) -> Result<u8> {
     let folder = std::env::temp_dir().join(format!("mnemal-demo-{}", std::process::id()));
     let shown = show(&folder, output).await;
-    // The space is thrown away; a folder that stays behind harms nobody.
+    // A leftover temporary folder is harmless.
     let _removed = std::fs::remove_dir_all(&folder);
     shown.map(|()| 0)
 }
@@ -70,7 +70,7 @@ async fn import(memory: &Memory, output: &Output) -> Result<()> {
     ))
 }
 
-/// A key in the shape of a cloud provider, made up here, so that the source holds nothing that looks like one.
+/// Builds a fake key of a cloud provider's format at run time, so that secret scanners do not flag the source.
 fn pasted_key() -> String {
     ["AK", "IA"].concat() + &"DEMO7QX2".repeat(2)
 }

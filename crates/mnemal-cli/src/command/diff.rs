@@ -33,7 +33,7 @@ struct ChangeForm {
     evidence: Vec<WordsForm>,
 }
 
-/// Prints what came to be believed, was dropped or changed.
+/// Prints the beliefs that were added, dropped or changed.
 pub(super) async fn run(memory: &Memory, call: &Diff, output: &Output) -> Result<u8> {
     let from = time::read(&call.from)?;
     let to = match &call.to {

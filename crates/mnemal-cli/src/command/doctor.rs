@@ -23,7 +23,7 @@ struct Finding {
     text: String,
 }
 
-/// The results that a check can have.
+/// The possible results of a check.
 pub(super) const OK: &str = "ok";
 pub(super) const WARN: &str = "warn";
 pub(super) const FAIL: &str = "FAIL";
@@ -32,7 +32,7 @@ fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -
     Finding { check, result, text: text.into() }
 }
 
-/// Runs every check; a failed one makes the exit code 1, and with `--strict` a warning makes it 6.
+/// Runs every check; a failed one gives exit code 1, and with `--strict` a warning gives 6.
 pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let mut findings = vec![settings(global), model::reader(global)];
@@ -67,7 +67,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
     Ok(if !failed && warned && global.strict { failure::GAPS } else { u8::from(failed) })
 }
 
-/// Measures the content of the space.
+/// Measures the quality of the space's content.
 async fn quality(memory: &Memory, place: &Place) -> Vec<Finding> {
     match super::check::measures(memory, place).await {
         Ok(measures) => measures.iter().map(|one| finding(one.name, one.result, one.says())).collect(),
@@ -132,13 +132,13 @@ async fn bytes(memory: &Memory) -> Finding {
     }
 }
 
-/// Longest wait for layers that are behind. Source: own default; what is left is read when it is asked for.
+/// Time limit for lagging layers. Source: own default; the remaining lag is folded on demand.
 const CATCHING_UP: Duration = Duration::from_mins(10);
 
-/// Most cycles over the notes. Source: own choice; each halves what is to be folded or more.
+/// Maximum number of consolidation cycles. Source: own choice; each at least halves the backlog.
 const MOST_CYCLES: usize = 50;
 
-/// Does what is safe: makes damaged parts of the index anew, waits for what is behind, folds copies of notes.
+/// Applies the safe repairs: rebuilds damaged parts of the index, folds lagging layers, merges duplicate notes.
 async fn mended(memory: &Memory) -> Finding {
     match mend(memory).await {
         Ok(done) if done.is_empty() => finding("fix", OK, "nothing had to be mended"),
@@ -158,7 +158,7 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
     let _gaps = memory.engine().refresh_summaries().await;
     let owner = OwnerId::new(format!("doctor-{}", std::process::id()))?;
     let mut folded = 0;
-    // A cycle does a part of what there is, so that one that is wrong does little.
+    // The caps of a cycle limit the damage of a wrong one, so several cycles are needed.
     for _cycle in 0..MOST_CYCLES {
         let done = memory.engine().dream(&owner, DreamRun::Asked).await?.accepted().count();
         folded += done;
@@ -174,7 +174,7 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
     Ok(done)
 }
 
-/// Asks every part; one that is merely behind catches up when it is read, and is no failure.
+/// Checks the health of every layer; lag is no failure, because a layer catches up when it is read.
 async fn layers(memory: &Memory) -> Finding {
     let health = match memory.examine().await {
         Ok(health) => health,
@@ -192,7 +192,7 @@ async fn layers(memory: &Memory) -> Finding {
     finding("layers", worst, said.join("; "))
 }
 
-/// Looks whether the graph is what the log gives.
+/// Checks whether the graph matches the log.
 async fn graph(memory: &Memory) -> Finding {
     let state = match memory.engine().graph_state().await {
         Ok(state) => state,
@@ -215,7 +215,7 @@ async fn graph(memory: &Memory) -> Finding {
     finding("graph", WARN, said.join("; "))
 }
 
-/// Says that another version reads the log otherwise, and how one agrees.
+/// Explains that another extractor version gives other rows, and how to approve them.
 fn held(difference: Option<&Difference>) -> String {
     let facts = difference.map(|difference| difference.facts);
     let facts = facts.map_or("otherwise".to_owned(), |of| {
@@ -226,7 +226,7 @@ fn held(difference: Option<&Difference>) -> String {
     )
 }
 
-/// Words in three scripts go through the whole path of a question.
+/// Sends words in three scripts through the whole recall path.
 async fn probe(memory: &Memory) -> Finding {
     for words in ["weather report", "天気予報", "прогноз погоды"] {
         let answer = memory.recall(words).mode(RecallMode::Lexical).await;

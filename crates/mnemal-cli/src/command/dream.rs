@@ -15,10 +15,10 @@ use serde::Serialize;
 use crate::args::{Dream, DreamVerb};
 use crate::output::Output;
 
-/// Decisions and operations that are looked through for the log. Source: own choice, the newest of several months.
+/// Decisions and operations scanned for the history. Source: own choice, the newest of several months.
 const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
-/// Runs a cycle, says what one would do, or shows the book.
+/// Runs a cycle, previews one, or prints the ledger.
 pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Result<u8> {
     match &call.verb {
         Some(DreamVerb::Log { limit }) => return log(memory, *limit, output).await,
@@ -49,14 +49,14 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
     Ok(0)
 }
 
-/// Returns the words of every note, by the event that made it.
+/// Returns the text of every note, by the event that made it.
 async fn words(memory: &Memory) -> Result<BTreeMap<String, String>> {
     let rows = memory.all_learnings(&mnemal::LearningFilter::all()).await?;
     let words = |row: mnemal::Learning| Some((row.sources.first()?.event.to_string(), row.content));
     Ok(rows.into_iter().filter_map(words).collect())
 }
 
-/// Returns the newest operations on notes, newest first, each with the words of its notes.
+/// Returns the newest operations on notes, newest first, each with the text of its notes.
 async fn done(memory: &Memory, limit: usize, rows: &BTreeMap<String, String>) -> Result<Vec<DoneForm>> {
     let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
     let events = memory.latest(&filter, LOOKED_THROUGH).await?;
@@ -80,7 +80,7 @@ async fn done(memory: &Memory, limit: usize, rows: &BTreeMap<String, String>) ->
     Ok(events.iter().filter_map(form).take(limit).collect())
 }
 
-/// Returns the names of the entities that may be one.
+/// Returns the names of entities that may be duplicates.
 async fn names(memory: &Memory, cycle: &DreamCycle) -> Result<Vec<(String, String)>> {
     let ids: Vec<EntityId> =
         cycle.judged.iter().flat_map(|judged| judged.proposal.operation.deed.entities()).collect();
@@ -107,7 +107,7 @@ struct CycleForm {
     refused: Vec<OperationForm>,
 }
 
-/// What the audit found, as a person reads it.
+/// A finding of the audit, formatted for people.
 #[derive(Serialize)]
 struct FindingForm {
     name: &'static str,
@@ -141,14 +141,14 @@ struct OperationForm {
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     into: Option<String>,
-    /// Those who may be one.
+    /// Entities that may be duplicates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     entities: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
-    /// What a model found in a turn: the predicate and the words of the value.
+    /// Claims that a model extracted from a turn: the predicate and the text of the value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     claims: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl OperationForm {
         }
     }
 
-    /// Returns the operation as a difference: what goes, and what comes or stays.
+    /// Formats the operation as a diff: removed, added and kept notes.
     fn lines(&self, rows: &BTreeMap<String, String>) -> Vec<String> {
         let said = |id: &String| rows.get(id).map_or_else(|| id.clone(), |text| text.replace('\n', " "));
         let id = self.event_id.as_deref().unwrap_or("would");
@@ -246,7 +246,7 @@ impl CycleForm {
     }
 }
 
-/// An operation on notes that was carried out.
+/// An executed operation on notes.
 #[derive(Serialize)]
 struct DoneForm {
     at: String,

@@ -1,4 +1,4 @@
-//! `mnemal entity`: whom and what the memory knows.
+//! `mnemal entity`: known entities, their profiles, and decisions about them.
 
 mod show;
 mod suggestions;
@@ -18,7 +18,7 @@ use crate::args::{Entity, Global};
 use crate::ask::Going;
 use crate::output::Output;
 
-/// Lists, shows, or decides.
+/// Lists, shows, or decides about entities.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: &Output) -> Result<u8> {
     match call {
         Entity::Merge { one, into, dry_run } => {
@@ -56,7 +56,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
     Ok(super::gaps(&graph.gaps, global, output))
 }
 
-/// What holds whenever, as it is known now.
+/// Returns the bounds for facts of any world time, as known now.
 pub(super) fn always() -> AsOf {
     AsOf::present(Timestamp::MAX)
 }
@@ -94,7 +94,7 @@ fn kind_named(name: &str) -> Result<EntityKind> {
     })
 }
 
-/// Returns the names of whom an id or a name means, with the events of it: also where only a speaker or a user is called so.
+/// Resolves an id or a name to all names of the entity and its events; also for a name that only a speaker or a user has.
 async fn meant(memory: &Memory, who: &str) -> Result<(Vec<String>, Vec<EventId>)> {
     let graph = memory.graph().await?;
     match graph.exactly(who, always()).await {
@@ -206,7 +206,7 @@ struct PathForm {
     facts: Vec<FactForm>,
 }
 
-/// An entity as it is written for programs.
+/// The JSON form of an entity.
 #[derive(Serialize)]
 struct EntityForm {
     id: String,

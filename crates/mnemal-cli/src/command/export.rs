@@ -13,7 +13,7 @@ use crate::args::{Export, ExportFormat};
 use crate::output::Output;
 use crate::sealed;
 
-/// Writes to a new file, or to stdout; Markdown into a new folder.
+/// Exports to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
     let recipients = sealed::recipients(&call.encrypt_to)?;
     let form = match call.format.unwrap_or(ExportFormat::Jsonl) {
@@ -56,7 +56,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
     Ok(0)
 }
 
-/// Writes everything, encrypted where somebody is named who shall read it.
+/// Writes the export, encrypted if recipients are given.
 async fn written(
     memory: &Memory,
     form: ExportForm,
@@ -72,7 +72,7 @@ async fn written(
     Ok(exported)
 }
 
-/// Writes a folder of Markdown; a folder that is there already is left alone.
+/// Writes a folder of Markdown; an existing folder is not touched.
 async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8> {
     std::fs::create_dir(folder).map_err(|cause| {
         let taken = cause.kind() == std::io::ErrorKind::AlreadyExists;
@@ -82,7 +82,7 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
     let mut begun = HashSet::new();
     let mut put = |path: &str, text: &str| {
         let file = folder.join(path);
-        // A file is begun once, and never one that was there.
+        // A file is created once, and an existing one is never overwritten.
         let mut options = OpenOptions::new();
         if begun.insert(path.to_owned()) {
             options.write(true).create_new(true);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::{Extract, Global};
 use crate::output::Output;
 
-/// Reads one event or one text, and says what it found.
+/// Extracts from one event or one text, and prints the result.
 pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Result<u8> {
     let read = match (call.text, call.event) {
         (Some(text), _) => {
@@ -42,12 +42,12 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
     Ok(0)
 }
 
-/// What was read, and what was found in it.
+/// The extracted text and the result.
 struct Read {
     text: String,
     zone: Zone,
     found: Extraction,
-    /// What the text says in short and how much it matters, where that and what was dropped are said too.
+    /// The digest and importance of the text, if `--explain` asks for them and the dropped claims.
     explained: Option<Gist>,
 }
 
@@ -64,7 +64,7 @@ struct ExtractionForm {
     gist: Option<GistForm>,
 }
 
-/// What the text says in short, what it is about, and how much its words make of it.
+/// The digest of the text, its topics, and its importance.
 #[derive(Serialize)]
 struct GistForm {
     summary: Vec<String>,
@@ -101,7 +101,7 @@ struct TimeForm {
     approximate: bool,
 }
 
-/// A sentence that says how its speaker wants things.
+/// A sentence that states a preference or an instruction.
 #[derive(Serialize)]
 struct WishForm {
     kind: &'static str,
@@ -109,7 +109,7 @@ struct WishForm {
     span: [u32; 2],
 }
 
-/// A part of the text, and whose words it is.
+/// A segment of the text, with its attribution.
 #[derive(Serialize)]
 struct SegmentForm {
     author: &'static str,
@@ -246,7 +246,7 @@ impl Read {
     }
 }
 
-/// Puts words on one line.
+/// Joins text to one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -259,7 +259,7 @@ fn bytes(span: Span) -> [u32; 2] {
     [span.start, span.end]
 }
 
-/// What a claim of this confidence becomes.
+/// Returns the status that a claim of this confidence gets.
 fn status(confidence: Confidence) -> &'static str {
     match confidence {
         sure if sure >= Confidence::ACTIVE => "active",

@@ -1,4 +1,4 @@
-//! `mnemal fact`, and how a fact is written.
+//! `mnemal fact`, and the output form of facts.
 
 use anyhow::Result;
 use mnemal::{
@@ -67,7 +67,7 @@ async fn list(
     let mut facts = if let Some(who) = about {
         match graph.whom(&who, as_of).await {
             Ok(entity) => graph.about(&[entity.id], as_of).await?,
-            // Who never said a thing is known all the same.
+            // The user exists even without a turn.
             Err(error) if error.kind() == ErrorKind::NotFound && mnemal::value_key(&who) == "user" => {
                 output.say("nothing is known of the user yet");
                 Vec::new()
@@ -89,7 +89,7 @@ async fn list(
     Ok(super::gaps(&graph.gaps, global, output))
 }
 
-/// Whom a decision is about and what it says, by name.
+/// Subject and statement of a decision, by name.
 struct Said {
     subject: Addressee,
     shown: String,
@@ -115,7 +115,7 @@ async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, outp
     decided(memory, Decision::Fact(fact), going, output, ("add", &names, &text)).await
 }
 
-/// Decides how many values a predicate holds; one with which nothing was ever said is a slip of the keyboard.
+/// Sets the cardinality of a predicate; a predicate without any claim is treated as a typo.
 async fn hold(
     memory: &Memory,
     predicate: Predicate,
@@ -139,7 +139,7 @@ async fn hold(
     decided(memory, decision, going, output, ("cardinality", &names, &text)).await
 }
 
-/// Returns what an object means: somebody or something that is known by the name, or the words.
+/// Resolves an object: a known entity of that name, or a literal text.
 async fn object_named(graph: &Graph, object: &str) -> Result<(Value, String)> {
     match graph.exactly(object, always()).await {
         Ok(entity) => Ok((Value::Entity(entity.id), entity.name)),
@@ -178,7 +178,7 @@ pub(super) async fn invalidate(
     decided(memory, decision, going, output, ("invalidate", &[line], &text)).await
 }
 
-/// Returns the one fact that is meant by its id, or by subject, predicate and object, of those that hold.
+/// Resolves one fact by its id, or by subject, predicate and object among the valid ones.
 async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> Result<Told> {
     let facts = match what {
         [id] => {
@@ -221,7 +221,7 @@ async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> 
     }
 }
 
-/// Returns the times that are asked about.
+/// Returns the queried times.
 pub(super) fn moment(memory: &Memory, when: &When) -> Result<AsOf> {
     let read = |text: &Option<String>| text.as_deref().map(time::read).transpose();
     let world = read(&when.as_of)?.unwrap_or_else(|| memory.engine().now());
@@ -233,7 +233,7 @@ pub(super) fn lines(forms: &[FactForm]) -> String {
     forms.iter().map(|form| form.line.clone()).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a moment of world time: its day, with the time of day where it is not midnight.
+/// Formats a world time: its day, with the time of day unless it is midnight.
 pub(super) fn day(at: WorldTime) -> String {
     let civil = at.civil(&Zone::utc());
     if (civil.hour, civil.minute, civil.second) == (0, 0, 0) {
@@ -247,24 +247,24 @@ struct FactsForm<'f> {
     facts: &'f [FactForm],
 }
 
-/// Somebody or something by id and name.
+/// An entity by id and name.
 #[derive(Debug, Serialize)]
 pub(super) struct NameForm {
     pub(super) id: String,
     pub(super) name: String,
 }
 
-/// What a fact says of its subject.
+/// The object of a fact.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ObjectForm {
-    /// Somebody or something with a name.
+    /// An entity.
     Entity(NameForm),
-    /// Words.
+    /// A literal text.
     Literal(String),
 }
 
-/// A fact as it is written for programs.
+/// The JSON form of a fact.
 #[derive(Debug, Serialize)]
 pub(super) struct FactForm {
     id: String,
@@ -334,7 +334,7 @@ impl From<&Told> for FactForm {
     }
 }
 
-/// Words on which a fact rests.
+/// A source sentence of a fact.
 #[derive(Serialize)]
 pub(super) struct SentenceForm {
     event_id: String,

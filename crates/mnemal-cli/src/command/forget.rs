@@ -17,12 +17,12 @@ use crate::ask::{Going, agreed};
 use crate::output::Output;
 use crate::wire::ErasureForm;
 
-/// Events that are shown before a question. Source: own choice, as many as a person looks over.
+/// Events shown before the confirmation. Source: own choice, as many as a person reviews.
 const SHOWN: usize = 20;
-/// What a token of confirmation is for.
+/// Purpose of the confirmation token.
 const PURPOSE: &[u8] = b"forget";
 
-/// Erases what was selected.
+/// Erases the selected events.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: &Output) -> Result<u8> {
     if let (Some(fact), Some(Sources::Keep)) = (&call.fact, call.sources) {
         return keep_words(memory, fact, Going::from(call.dry_run), output).await;
@@ -52,7 +52,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
     done_with(memory, what, (output, call.receipt.as_deref())).await
 }
 
-/// Calls a fact wrong, for good, and names the events that still say it.
+/// Rejects a fact permanently, and lists the events that still state it.
 async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) -> Result<u8> {
     let events = memory.selected_by_fact(fact.parse()?).await?;
     let names: Vec<String> = events.iter().map(ToString::to_string).collect();
@@ -61,7 +61,7 @@ async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) 
     Ok(code)
 }
 
-/// Shows what would go, asks, erases, prints the result; with the names of whom all goes.
+/// Previews, asks for confirmation, erases, and prints the result; `names` are those of an entity that is forgotten entirely.
 pub(super) async fn erase(
     memory: &Memory,
     what: (Selector, Vec<String>),
@@ -99,7 +99,7 @@ async fn done_with(
     (selector, names): (Selector, Vec<String>),
     (output, receipt): (&Output, Option<&Path>),
 ) -> Result<u8> {
-    // Where it cannot be written, nothing is erased.
+    // If the receipt cannot be written, nothing is erased.
     let file =
         receipt.map(|path| File::create_new(path).with_context(|| format!("cannot make {}", path.display())));
     let file = file.transpose()?;
@@ -112,7 +112,7 @@ async fn done_with(
     Ok(u8::from(!erasure.verified))
 }
 
-/// Returns what a token is issued for: these events and no others.
+/// Returns the content that a token confirms: exactly these events.
 fn exactly(preview: &Erasure) -> Vec<u8> {
     preview.ids.iter().flat_map(|id| id.0.to_be_bytes()).collect()
 }
@@ -153,7 +153,7 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
             return Ok(Selector::Events(memory.selected(&described).await?));
         }
     };
-    // The other options narrow what was found.
+    // The other options narrow the result.
     let mut meant = Vec::new();
     for id in events {
         let quarantined = mnemal::Within::All;
@@ -192,7 +192,7 @@ async fn by_ids(memory: &Memory, ids: &[String]) -> Result<Selector> {
     Ok(Selector::Events(events))
 }
 
-/// Says by which option something is meant that is the id of no event and of no note.
+/// Returns a hint at the right option for an id that is neither an event nor a note.
 async fn no_id(memory: &Memory, id: &str) -> Error {
     if id.starts_with(FactId::PREFIX) {
         return Error::invalid(format!(
@@ -212,7 +212,7 @@ async fn no_id(memory: &Memory, id: &str) -> Error {
     ))
 }
 
-/// Shows the first of the events that a description means.
+/// Shows the first of the selected events.
 pub(super) async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
     for id in events.iter().take(SHOWN) {
         let event = memory.get(*id).await?;

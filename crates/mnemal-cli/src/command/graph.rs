@@ -15,10 +15,10 @@ use super::fact::moment;
 use crate::args::{Global, Graph, GraphFormat};
 use crate::output::Output;
 
-/// Subjects whose facts are held at a time. Source: own default; a batch, RELIABILITY 12.
+/// Subjects whose facts are held in memory at a time. Source: own default, half of the largest batch of an append.
 const SUBJECTS: usize = 500;
 
-/// Writes to a new file, or to stdout.
+/// Exports to a new file, or to stdout.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Graph, output: &Output) -> Result<u8> {
     let Graph::Export { path, format, when } = call;
     let (graph, as_of) = (memory.graph().await?, moment(memory, &when)?);
@@ -45,7 +45,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Graph, output: &
     Ok(super::gaps(&graph.gaps, global, output))
 }
 
-/// Writes nodes and edges as they are read, a batch of subjects at a time; returns how many of each.
+/// Streams nodes and edges, a batch of subjects at a time; returns the number of each.
 async fn export(
     graph: &Known,
     as_of: AsOf,
@@ -58,7 +58,7 @@ async fn export(
         writer.entity(entity)?;
     }
     let batches = entities.chunks(SUBJECTS);
-    // Words that are no entity are nodes too, and every format wants its nodes first or does not care.
+    // Literals are nodes too, and some formats need all nodes first.
     for batch in batches.clone() {
         for fact in facts(graph, batch.iter().map(|entity| entity.id), as_of).await? {
             writer.words(&fact)?;

@@ -10,10 +10,10 @@ use crate::args::{Global, Health};
 use crate::output::Output;
 use crate::{config, remote, time};
 
-/// Time between two questions to a server that is not ready yet. Source: own default; a person does not notice it.
+/// Interval of requests to a server that is not ready yet. Source: own default; a person does not notice it.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Asks the server that is named, else the one of the settings, until it is ready or the time is over.
+/// Queries the named server, or that of the settings, until it is ready or the time is over.
 #[expect(clippy::disallowed_methods, reason = "waits for a server, which tells nobody that it came")]
 pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Result<u8> {
     let url = match remote::named(global) {
@@ -36,7 +36,7 @@ pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Resu
     }
 }
 
-/// Returns where a server of these settings is asked on its own machine.
+/// Returns the local address of a server with these settings.
 fn address(settings: &ServerSettings) -> String {
     let listen = settings.listen;
     match (listen.ip().is_unspecified(), listen.is_ipv6()) {

@@ -1,4 +1,4 @@
-//! `mnemal hook`: answers one event of a client, with one JSON document, in time, whatever happens.
+//! `mnemal hook`: answers one event of a client with one JSON document, within the deadline and always with success.
 
 mod capture;
 mod event;
@@ -27,14 +27,14 @@ use crate::args::{Args, Command, Global, Hook};
 use crate::errand::Told;
 use crate::{config, failure, owner, remote};
 
-/// The only client so far.
+/// The only supported client so far.
 pub(crate) const CLIENT: &str = "claude-code";
-/// How long an event that only captures may take. Source: SURFACES 7.1.
+/// Time limit of a capturing event. Source: own choice; no prompt waits for it.
 const CAPTURE: Duration = Duration::from_secs(5);
 /// Options that take the next argument as their value.
 const VALUED: [&str; 5] = ["-s", "--space", "--db", "--server", "--config"];
 
-/// Whether the arguments of the program call `hook`, however wrong the rest of them is.
+/// Whether the program's arguments call `hook`, even if the rest of them is invalid.
 pub(crate) fn is_called(arguments: &[OsString]) -> bool {
     let mut arguments = arguments.iter().skip(1);
     while let Some(argument) = arguments.next() {
@@ -47,19 +47,19 @@ pub(crate) fn is_called(arguments: &[OsString]) -> bool {
     false
 }
 
-/// Answers on stdout, always with success: a client must never stumble over its memory.
+/// Answers on stdout, always with exit code 0: the memory must never break its client.
 ///
-/// A fault of ours is `{}` and one line in the log file of the state folder.
+/// An internal error gives `{}` and one line in the log file of the state folder.
 pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     let clock = SystemClock::default();
-    // What a panic says would go to stderr; that there was one is noted below.
+    // A panic message would go to stderr; the panic itself is logged below.
     std::panic::set_hook(Box::new(|_| ()));
     let (called, answered) = match parsed {
         Ok(Args { global, command: Command::Hook(call) }) => {
             (call.event.clone(), in_time(global, call, &clock))
         }
         Err(help) if !help.use_stderr() => {
-            // Help that cannot be printed has nobody to read it.
+            // A failure to print help is ignored.
             let _unread = help.print();
             return ExitCode::SUCCESS;
         }
@@ -69,16 +69,16 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
         journal::note(&called, &error, clock.now());
         Reply::default().json()
     });
-    // A client that closed the pipe does not want the answer.
+    // A client that closed the pipe does not need the answer.
     let _unread = writeln!(std::io::stdout(), "{reply}");
     ExitCode::SUCCESS
 }
 
-/// Works on a thread of its own and waits for it until the deadline, so that neither a call that hangs nor work that does not
-/// give way can hold the client up.
+/// Works on a separate thread and waits for it until the deadline, so that neither a hanging call nor blocking work can delay the
+/// client.
 ///
-/// The thread is not joined: when `main` returns the process ends, and the thread with it. It owns nothing that this could
-/// damage; what it has not stored yet, the next hook of the same transcript stores.
+/// The thread is not joined: when `main` returns, the process ends, and the thread with it. It holds nothing that this could
+/// corrupt; events that are not stored yet are stored by the next hook of the same transcript.
 fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
     if call.client != CLIENT {
         bail!("no client {:?}; there is {CLIENT}", call.client);
@@ -89,7 +89,7 @@ fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
     let deadline = if event.injects() { deadline } else { deadline.max(CAPTURE) };
     let (tell, told) = sync_channel(1);
     let work = move || {
-        // At the deadline nobody listens any more.
+        // After the deadline the receiver is gone.
         let _late = tell.send(work(global, &settings, (event, call)));
     };
     drop(std::thread::Builder::new().name("hook".to_owned()).spawn(work).context("cannot start")?);
@@ -100,7 +100,7 @@ fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
     }
 }
 
-/// Asks the server that holds the space, else opens the file.
+/// Forwards to the server that holds the space, or opens the file.
 fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook)) -> Result<String> {
     let text = input::read(std::io::stdin().lock())?;
     if let Some(url) = remote::named(&global) {
@@ -110,7 +110,7 @@ fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook
     global.folder.clone_from(&input.folder);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let said = String::from_utf8(text).ok();
-    // What cannot be asked is done here, and says its reason here.
+    // If forwarding fails, the event is handled here, with its own error message.
     if let Ok(Some(told)) = owner::asked(&global, &Command::Hook(call), &arguments, said) {
         if told.code == 0 {
             return Ok(told.out);
@@ -121,7 +121,7 @@ fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook
     Ok(runtime.block_on(replied(&global, &input, settings, event))?.json())
 }
 
-/// Answers the event of a client that another process was asked.
+/// Answers the event of a client for another process.
 pub(crate) async fn errand(global: &Global, call: &Hook, stdin: &[u8]) -> Told {
     let replied = async {
         let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;

@@ -19,20 +19,20 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::{config, failure, sealed, wire};
 
-/// Most time for learning from what was imported; what is left is read when it is asked for. Source: own default.
+/// Time limit for learning from the imported events; the rest is folded on demand. Source: own default.
 const READING: Duration = Duration::from_mins(10);
-/// Most time for graph and summaries, which some programs that run on read instead. Source: own default; 100,000 short turns.
+/// Time limit for graph and summaries, which a running server folds instead. Source: own default; 100,000 short turns.
 const KNOWING: Duration = Duration::from_mins(1);
-/// From one look of the spinner to the next. Source: own choice.
+/// Interval of the spinner. Source: own choice.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Skipped lines that a report lists; the others are counted. Source: SURFACES 9.1.
+/// Maximum number of skipped lines in a report; the rest is counted. Source: own choice, a readable list.
 const LISTED: usize = 100;
 
-/// Speakers that a dry run names. Source: own choice, a screen.
+/// Speakers listed by a dry run. Source: own choice, one screen.
 const SPEAKERS: usize = 20;
 
-/// Reads a file, or the files of a folder, into the space; with `--dry-run` says what that would do.
+/// Imports a file, or the files of a folder, into the space; with `--dry-run` previews the result.
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
     let memory =
         if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
@@ -50,7 +50,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
                 continue;
             }
         };
-        // Beside a history stand files of the account that hold none.
+        // An archive also contains account files without any history.
         if !is_one && call.format == args::ImportFormat::Auto && is_other(&mut reader, &name) {
             others.push(name);
             continue;
@@ -58,7 +58,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         let source = Read { name: name.clone(), reader, bytes: source.bytes };
         match one(&memory, call, source, (&mut rehearsal, output)).await {
             Ok(report) => files.push((name, report)),
-            // In a folder a file that cannot be read is named; alone it is an error.
+            // In a folder, an unreadable file is reported; alone it is an error.
             Err(error) if !is_one && is_unknown(&error) => {
                 told.push(Unread { file: name, why: format!("{error:#}") });
             }
@@ -87,7 +87,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     form.others = others;
     form.rehearsal = call.dry_run.then(|| rehearsed(&rehearsal, &owner));
     output.answer(&form, || text(&form, if call.dry_run { "would have " } else { "" }))?;
-    // Our own export says of each event whose words it holds.
+    // Our own export records the origin of each event.
     let is_of_others = reports.iter().any(|(_, report)| report.format != Some(ImportFormat::Mnemal));
     let is_of_agent = |report: &ImportReport| {
         matches!(report.format, Some(ImportFormat::MemoryMd | ImportFormat::RockBot))
@@ -107,7 +107,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     super::settled(global, &memory, Ok(code)).await
 }
 
-/// Returns the exit code: what could not be read is a failure, though everything else is stored.
+/// Returns the exit code: unreadable input is a failure, although everything else is stored.
 fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Import, &Output)) -> u8 {
     if reports.is_empty() {
         output.talk(
@@ -144,22 +144,22 @@ fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Imp
     failure::USAGE
 }
 
-/// A file that is read now.
+/// A file being read.
 struct Read {
     name: String,
     reader: Box<dyn BufRead + Send>,
     bytes: Option<u64>,
 }
 
-/// Whether nothing that is known can be found in a file by its first bytes.
+/// Whether the first bytes of a file match no known format.
 fn is_other(reader: &mut Box<dyn BufRead + Send>, name: &str) -> bool {
-    // What cannot be read fails where it is read.
+    // Read errors are reported by the import itself.
     reader
         .fill_buf()
         .is_ok_and(|first| mnemal::import_format(first, name).is_err() && !sealed::is_sealed(first))
 }
 
-/// Reads one file.
+/// Imports one file.
 async fn one(
     memory: &Memory,
     call: &Import,
@@ -172,7 +172,7 @@ async fn one(
             (_, true) => OwnHistory::No,
             _ => OwnHistory::Unsaid,
         },
-        // What cannot be read costs nothing of the rest; the exit code tells.
+        // Malformed lines do not stop the import; the exit code reports them.
         lenient: Lenient::Yes,
         conv: call.conv.clone().map_or(Within::All, Within::Only),
         zone: crate::time::here(memory.engine().now()),
@@ -210,7 +210,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
     Ok(super::gaps(&report.gaps, global, output))
 }
 
-/// The space itself, to compare with; where there is none yet, an empty one in memory.
+/// Opens the space itself for comparison; if it does not exist, an empty one in memory.
 async fn rehearsal(global: &Global, output: &Output) -> Result<Memory> {
     let place = Place::find(global)?;
     if place.file.exists() {
@@ -267,11 +267,11 @@ struct Report {
     bytes: u64,
     stored: u64,
     duplicates: u64,
-    /// Known turns that count as the user's own words from now on.
+    /// Known turns that now count as the user's own words.
     raised: u64,
-    /// Known events that their person took back.
+    /// Known events that were withdrawn, because the user had rewound the conversation.
     withdrawn: u64,
-    /// Keys under which what is known here was said later, and still holds.
+    /// Keys with a newer known note than the imported one, which stays valid.
     older_keys: u64,
     forgotten: u64,
     empty: u64,
@@ -279,11 +279,11 @@ struct Report {
     quarantined: u64,
     skipped: Vec<Skip>,
     skipped_total: u64,
-    /// Those of them that could not be understood.
+    /// Number of malformed ones among them.
     broken: u64,
-    /// Files that were read and hold nothing.
+    /// Files that contain no event.
     nothing: Vec<String>,
-    /// Files beside a history that hold none.
+    /// Other files of an archive, without history.
     others: Vec<String>,
     #[serde(skip)]
     unit: &'static str,
@@ -312,25 +312,25 @@ struct Refusal {
     why: String,
 }
 
-/// A file of a folder of which no format fits, or that stopped at a broken line.
+/// A file of a folder without a matching format, or with a malformed line in strict mode.
 #[derive(Serialize)]
 struct Unread {
     file: String,
     why: String,
 }
 
-/// What a dry run found out.
+/// The result of a dry run.
 #[derive(Serialize)]
 struct Rehearsed {
     first: Option<String>,
     last: Option<String>,
     sessions: usize,
     quality: BTreeMap<&'static str, Shares>,
-    /// Records that would be held back, by rule.
+    /// Records that would be quarantined, by rule.
     held_back: BTreeMap<String, u64>,
-    /// Who speaks, the most first.
+    /// Speakers, most frequent first.
     speakers: Vec<Speaks>,
-    /// Records of speakers beyond these.
+    /// Records of further speakers.
     other_speakers: u64,
 }
 
@@ -338,12 +338,12 @@ struct Rehearsed {
 struct Speaks {
     name: String,
     records: u64,
-    /// Whose words they are taken for: those of the `user`, of the person of that `name`, of an `other` one, of the `assistant`, of a
-    /// `tool`, or `nobody`'s.
+    /// Attribution of the speaker: the `user`, a person with this `name`, an `other` person, the `assistant`, a `tool`, or
+    /// `nobody`.
     whose: &'static str,
 }
 
-/// What the words of a speaker are taken for, and how that is said.
+/// Attributions of speakers, each with its text.
 const WHOSE: [(&str, &str); 6] = [
     ("user", "your words"),
     ("name", "words of people by their names, which are no orders"),
@@ -353,10 +353,10 @@ const WHOSE: [(&str, &str); 6] = [
     ("nobody", "nobody's words"),
 ];
 
-/// By which names the user speaks.
+/// The speaker names of the user.
 struct Voices<'v> {
     owner: &'v [String],
-    /// Whether several people speak by name, so that nobody can tell who of them it is.
+    /// Whether several people speak under names, so that the user cannot be identified.
     are_several: bool,
 }
 
@@ -382,7 +382,7 @@ impl<'v> Voices<'v> {
     }
 }
 
-/// Returns the names by which the owner of the space speaks, as far as somebody said.
+/// Returns the configured speaker names of the space's owner.
 fn owner_of(global: &Global) -> Vec<String> {
     let named = || {
         let place = Place::find(global).ok()?;
@@ -401,7 +401,7 @@ struct Shares {
     alike: u64,
     echoes: u64,
     with_secret: u64,
-    /// Of the records, those that are worth nothing.
+    /// Share of worthless records.
     junk_share: f64,
 }
 
@@ -457,7 +457,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         }
         let file = (reports.len() > 1).then(|| name.clone());
         let room = LISTED.saturating_sub(skipped.len());
-        // What could not be read is listed before what is no memory.
+        // Malformed lines are listed before irrelevant ones.
         let (broken_ones, others): (Vec<_>, Vec<_>) = report.skipped.iter().partition(|one| one.is_broken());
         let listed = broken_ones.into_iter().chain(others);
         skipped.extend(listed.take(room).map(|one| Skip {
@@ -544,7 +544,7 @@ fn text(form: &Report, would: &str) -> String {
     lines.join("\n")
 }
 
-/// Says how good the records are, a line for each part.
+/// Formats the quality of the records, one line per aspect.
 fn judged(rehearsal: &Rehearsed) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(first), Some(last)) = (&rehearsal.first, &rehearsal.last) {

@@ -1,4 +1,4 @@
-//! `mnemal inbox`, and watching a folder.
+//! `mnemal inbox`, and the watch mode for a folder.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::{config, failure};
 
-/// Time between two looks at a folder. Source: GA-09, within 5 s, less the 2 s for which a file must be quiet.
+/// Interval of folder scans. Source: own choice; a new file is ingested within 5 s, of which it must be unchanged for 2 s.
 const LOOK: Duration = Duration::from_secs(2);
-/// Time after which a run looks whether it is done. Source: own default.
+/// Interval after which a run checks whether it is done. Source: own default.
 const TURN: Duration = Duration::from_mins(1);
 
-/// Runs the verb.
+/// Runs a subcommand.
 pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Result<u8> {
     let settings = config::read(global)?;
     if settings.ingest.inbox.is_empty() {
@@ -80,7 +80,7 @@ impl<'t> RefusedForm<'t> {
     }
 }
 
-/// Reads what waits until nothing does; files that may still be written are waited for.
+/// Ingests pending files until there are none; waits for files that may still be written to.
 async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
     let mut done = InboxTaken::default();
     loop {
@@ -95,7 +95,7 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
     Ok(if done.refused.is_empty() && done.unsupported.is_empty() { 0 } else { failure::USAGE })
 }
 
-/// Reads what comes until the program is stopped, which may be at any moment.
+/// Ingests new files until the program is stopped, which is safe at any time.
 pub(super) async fn watch(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
     loop {
         let done = memory.engine().take_from(inbox, TURN).await?.value;

@@ -16,7 +16,7 @@ use crate::args::{Global, Ingest};
 use crate::output::Output;
 use crate::{config, failure, wire};
 
-/// What became of the files.
+/// The results for all files.
 #[derive(Debug, Default)]
 struct Done {
     files: u64,
@@ -27,7 +27,7 @@ struct Done {
     gaps: Gaps,
 }
 
-/// A file with the same bytes as one that is known.
+/// A file with the same bytes as a known one.
 #[derive(Debug, Serialize)]
 struct Copy {
     file: String,
@@ -40,7 +40,7 @@ struct Refused {
     why: String,
 }
 
-/// Stores what files say, each once.
+/// Stores the text of files, deduplicated.
 pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Result<u8> {
     let settings = config::read(global)?;
     let builder = config::builder(settings.clone())?;
@@ -84,14 +84,14 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
     super::settled(global, &memory, Ok(code)).await
 }
 
-/// Names a file that was named itself: as it was, unless that leads out of the working directory.
+/// Returns the document name of a file: the path as given, unless it leaves the working directory.
 fn name_of(path: &Path) -> String {
     let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
     let name = if is_below { path.as_os_str() } else { path.file_name().unwrap_or(path.as_os_str()) };
     name.to_string_lossy().into_owned()
 }
 
-/// Says where a document lies, so that it replaces its older reading.
+/// Sets the location of a document, so that it replaces its earlier version.
 fn at(document: Document, path: &Path) -> Document {
     let location = path.canonicalize().ok().map(|path| path.to_string_lossy().into_owned());
     Document { location, ..document }
@@ -101,7 +101,7 @@ fn kind_named(name: &str) -> Result<DocumentKind> {
     Ok(DocumentKind::of_ending(name).ok_or_else(|| Error::invalid(format!("no type of file {name:?}")))?)
 }
 
-/// Returns the kind of a file that a folder gives, if the settings want it and, for a picture or recording, say what describes it.
+/// Returns the kind of a file in a folder, if the settings enable it and, for media, a describing command is set.
 fn known(name: &str, settings: &IngestSettings) -> Option<DocumentKind> {
     let ending = name.rsplit_once('.')?.1.to_lowercase();
     let kind = DocumentKind::of_ending(&ending).filter(|_| settings.types.contains(&ending))?;
@@ -122,12 +122,12 @@ async fn from_stdin(
         return Err(Error::invalid(format!("larger than {most} bytes, `ingest.max_file_mb`")));
     }
     let document = reader.read_bytes(&bytes, call.name(), kind.unwrap_or(DocumentKind::Text)).await?;
-    // What has no name of its own replaces nothing.
+    // A document without a name replaces no earlier one.
     let location = call.name.as_ref().map(|name| format!("stdin:{name}"));
     Ok(Document { location, ..document })
 }
 
-/// Stores a document, or notes why it cannot be.
+/// Stores a document, or records the reason why it cannot be stored.
 async fn take(
     memory: &Memory,
     name: &str,
@@ -159,7 +159,7 @@ struct Report<'d> {
     ignored: u64,
     stored: u64,
     duplicates: u64,
-    /// Chunks of older readings of these files that no longer hold.
+    /// Chunks of earlier versions of these files that were superseded.
     replaced: usize,
     forgotten: u64,
     redactions: u64,

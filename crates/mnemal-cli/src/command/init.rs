@@ -14,22 +14,23 @@ struct Made {
     installation_key: String,
     configuration: String,
     created: bool,
-    /// Commands that read what other programs left, which was found and only looked at.
+    /// Suggested import commands for files of other programs; the files were only detected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     offers: Vec<String>,
 }
 
-/// Where agents keep what they remember, below the working directory and the home directory. Source: nanobot and its kin.
+/// Folders in which agents keep memory files, relative to the working directory and the home directory. Source: nanobot and
+/// related projects.
 const KEPT: [&str; 4] = ["", "memory", ".nanobot/workspace/memory", ".nanobot/workspace/sessions"];
 
-/// Returns the commands that would read what is there; nothing is read.
+/// Returns the import commands for the files that exist; nothing is imported.
 fn offers() -> Vec<String> {
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
     let folders = std::env::current_dir().ok().into_iter().chain(home);
     let mut offers: Vec<String> = Vec::new();
     for folder in folders.flat_map(|folder| KEPT.map(|below| folder.join(below))) {
         let is_sessions = folder.ends_with("workspace/sessions") && folder.is_dir();
-        // A folder of memories is read whole, of another folder the one file.
+        // A memory folder is imported entirely, of any other folder only the one file.
         let is_memory = folder.ends_with("memory") && folder.join("MEMORY.md").is_file();
         let found = if is_sessions || is_memory { folder } else { folder.join("MEMORY.md") };
         let offer = format!("mnemal import {} --format memory-md --dry-run", found.display());
@@ -40,7 +41,7 @@ fn offers() -> Vec<String> {
     offers
 }
 
-/// Makes what is missing and says where everything is.
+/// Creates what is missing and prints all paths.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let created = !place.file.exists();

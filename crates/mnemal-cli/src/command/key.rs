@@ -9,7 +9,7 @@ use crate::args::{Global, Key};
 use crate::output::Output;
 use crate::{config, place, time};
 
-/// Makes, lists, revokes, or prints the local one.
+/// Creates, lists or revokes keys, or prints the local one.
 pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
     let now = SystemClock::default().now();
     match call {
@@ -53,7 +53,7 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the keys of the data directory.
+/// Returns the keyring of the data directory.
 pub(super) fn keyring(global: &Global) -> Result<Keyring> {
     let place = place::Place::find_several(global)?;
     let data =
@@ -63,7 +63,7 @@ pub(super) fn keyring(global: &Global) -> Result<Keyring> {
     Ok(Keyring::audited(data, audit))
 }
 
-/// The spaces that are named on the command line; all without a name.
+/// Returns the spaces named on the command line; all if none is named.
 fn spaces(global: &Global) -> Result<Within<Vec<SpaceId>>> {
     let Some(names) = &global.space else { return Ok(Within::All) };
     let spaces = names.split(',').map(|name| SpaceId::new(name.trim()));

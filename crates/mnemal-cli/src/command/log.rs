@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::time;
 use crate::wire::{AckForm, EventForm, ReleasedForm, SessionForm};
 
-/// Records, lists or shows.
+/// Appends, lists, shows or releases events.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Log, output: &Output) -> Result<u8> {
     match call {
         Log::Add(call) if call.text == "-" => super::import::messages(memory, global, &call, output).await,
@@ -64,7 +64,7 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
     Ok(super::gaps(&ack.gaps, global, output))
 }
 
-/// Returns the named conversation, or that of the command line.
+/// Returns the named session, or the default session of the command line.
 pub(super) fn session_of(name: Option<String>) -> Result<SessionId> {
     Ok(SessionId::new(name.unwrap_or_else(|| "cli".to_owned()))?)
 }
@@ -74,7 +74,7 @@ struct Items<'a, T> {
     items: &'a [T],
 }
 
-/// Lists events, the newest last.
+/// Lists events, newest last.
 pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Result<u8> {
     let mut filter = super::filter(&call.filter)?;
     if call.quarantined {
@@ -88,7 +88,7 @@ pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Re
     Ok(0)
 }
 
-/// Lists conversations, the newest first.
+/// Lists sessions, newest first.
 pub(super) async fn sessions(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let sessions = memory.sessions(at_least_one(limit)).await?;
     let forms: Vec<SessionForm> = sessions.iter().map(SessionForm::from).collect();
@@ -108,7 +108,7 @@ async fn show(memory: &Memory, id: &str, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Lets what a rule holds back be used.
+/// Releases a quarantined event.
 async fn release(memory: &Memory, global: &Global, id: &str, output: &Output) -> Result<u8> {
     let released = memory.release(id.parse()?).await?;
     let form = ReleasedForm::from(&released.value);
@@ -123,7 +123,7 @@ fn at_least_one(limit: usize) -> NonZeroUsize {
     NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// One event on one line.
+/// Formats one event as one line.
 fn line(event: &Event) -> String {
     let Some(kept) = event.kept() else { return format!("{}  {}  (erased)", event.seq.0, event.id) };
     let day = kept.occurred_at.civil(&kept.zone).day_text();

@@ -6,8 +6,8 @@ use mnemal_server::mcp::{Options, Profile, Reach, serve_stdio};
 use crate::args::{Global, Mcp, McpProfile};
 use crate::output::Output;
 
-/// Serves the space to one client on stdin and stdout until stdin ends: through the server that holds the space, if there is
-/// one, else over the file.
+/// Serves the space to one client on stdin and stdout until stdin ends: through the server that holds the space, if there is one,
+/// else from the file.
 pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<u8> {
     if profile(call) == Profile::Classic {
         tell_of_file(output);
@@ -27,12 +27,12 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
     super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
 }
 
-/// Returns how the server shows itself.
+/// Returns the options of the MCP server.
 pub(super) fn options(call: &Mcp) -> Options {
     Options::default().with_profile(profile(call))
 }
 
-/// Says what becomes of the file of the official memory server, where the client still names it.
+/// Tells what happens to the file of the official memory server, if the client's settings still name it.
 fn tell_of_file(output: &Output) {
     if crate::place::variable("MEMORY_FILE_PATH").is_some() {
         output.say(

@@ -1,4 +1,4 @@
-//! `mnemal memory`, `mnemal learning`, `mnemal preference`: notes and learnings, and what a person decides about them.
+//! `mnemal memory`, `mnemal learning`, `mnemal preference`: notes and learnings, and the user's decisions about them.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::ask::Going;
 use crate::output::Output;
 use crate::wire::{EXPIRED, MemoryForm, kind_named};
 
-/// Most time for learning from what waits in the log. Source: own default, what a person at a terminal puts up with.
+/// Time limit for folding pending events. Source: own default, which a person at a terminal tolerates.
 const READING: Duration = Duration::from_secs(10);
 
-/// Which rows a command is about.
+/// The rows of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     /// Notes and learnings.
     Everything,
-    /// What was learnt from words and results.
+    /// Inferred learnings.
     Learnings,
-    /// How the user wants things.
+    /// Preferences of the user.
     Preferences,
 }
 
-/// Lists, shows, and decides.
+/// Lists, shows, or decides about notes and learnings.
 pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Output) -> Result<u8> {
     for gap in memory.engine().fold_within(READING).await {
         output.say(&format!("gap: {gap}"));
@@ -180,7 +180,7 @@ struct MemoriesForm<'f> {
     memories: &'f [MemoryForm],
 }
 
-/// Returns a line for people.
+/// Formats a row as one line.
 fn line(form: &MemoryForm) -> String {
     let mut about = vec![form.kind.to_owned()];
     if form.status != LearningStatus::Active.as_str() {
@@ -197,7 +197,7 @@ fn line(form: &MemoryForm) -> String {
     format!("{}  [{}] {name}", form.content, about.join(", "))
 }
 
-/// Returns everything for people.
+/// Formats a row with all fields.
 fn told(form: &MemoryForm) -> String {
     let mut lines = vec![form.content.clone()];
     let mut say = |name: &str, value: &str| lines.push(format!("  {name}: {value}"));

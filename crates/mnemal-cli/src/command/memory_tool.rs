@@ -7,10 +7,10 @@ use mnemal_server::memory_tool::{self, MemoryToolCommand};
 use crate::args::Global;
 use crate::output::Output;
 
-/// Exit code of a command that the model got wrong; the answer says what.
+/// Exit code for an invalid command of the model; the answer explains it.
 const WRONG: u8 = 1;
 
-/// Carries out the command on stdin.
+/// Runs the command on stdin.
 pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
     let text = super::text_or_stdin("-".to_owned(), global)?;
     let command: MemoryToolCommand = serde_json::from_str(&text)

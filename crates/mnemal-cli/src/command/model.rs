@@ -10,14 +10,14 @@ use crate::wire::{self, GapForm};
 
 #[derive(Serialize)]
 struct StatusForm {
-    /// `None` where none is configured.
+    /// `None` if no model is configured.
     model: Option<String>,
     requests_of_the_hour: u32,
     max_requests_per_hour: u32,
     tokens_of_the_day: u32,
     max_tokens_per_day: u32,
     calls: Vec<CallsForm>,
-    /// How the newest question of the last day ended.
+    /// Outcome of the newest request of the last day.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<&'static str>,
 }
@@ -34,7 +34,7 @@ struct CallsForm {
 
 #[derive(Serialize)]
 struct UndoneForm {
-    /// Operations, in the order in which they were taken back.
+    /// Undone operations, in the order of their undo.
     undone: Vec<String>,
     gaps: Vec<GapForm>,
 }
@@ -47,7 +47,7 @@ struct CheckForm {
     received: u32,
 }
 
-/// Says what the model has cost, asks it, or takes back what it did.
+/// Prints the model's cost, checks it, or undoes its operations.
 pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Result<u8> {
     match call {
         Model::Status => {

@@ -1,11 +1,11 @@
-//! `--only-user`: which commands know one user's part of a space.
+//! `--only-user`: the commands that support one user's part of a space.
 
 use anyhow::Result;
 use mnemal::{Error, ErrorKind};
 
 use crate::args::{Command, Log, MemoryCall, MemoryVerb};
 
-/// Refuses a command that is of the space as a whole, or that names another user.
+/// Rejects a command on the whole space, or one that names another user.
 ///
 /// # Errors
 /// `Unsupported` for the first, `Invalid` for the second.
@@ -53,7 +53,7 @@ fn is_of_whole(command: &Command) -> bool {
     )
 }
 
-/// Returns the user that a command names itself.
+/// Returns the user that a command names.
 fn named(command: &Command) -> Option<&str> {
     let user = match command {
         Command::Remember(call) => &call.user,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::Rebuild;
 use crate::output::Output;
 
-/// The layers that are made from the log.
+/// The layers that are derived from the log.
 const LAYERS: [Layer; 4] = [Layer::Lexical, Layer::Learnings, Layer::Graph, Layer::Summaries];
 
 #[derive(Serialize)]
@@ -15,13 +15,13 @@ struct Report {
     layer: &'static str,
     /// `equal`, `differs`, `made anew` or `nothing to do`.
     outcome: &'static str,
-    /// Rows that are not the same in every bit.
+    /// Rows that are not bit-identical.
     rows: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceForm>,
 }
 
-/// How rows made anew differ, for programs.
+/// Difference between rebuilt and earlier rows, in its JSON form.
 #[derive(Serialize)]
 pub(super) struct DifferenceForm {
     entities: CountsForm,
@@ -42,12 +42,12 @@ struct ExampleForm {
     change: &'static str,
     predicate: String,
     event: String,
-    /// The clause, where the event still has it.
+    /// The source clause, if it is not erased.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
-/// Makes layers anew, or compares them; what differs makes the exit code of a check 1.
+/// Rebuilds layers, or compares them; in a check, a difference gives exit code 1.
 pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Result<u8> {
     let engine = memory.engine();
     let is_dead = if call.dead { !engine.graph_state().await?.dead.is_empty() } else { true };
@@ -70,7 +70,7 @@ pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Res
     Ok(u8::from(call.check && reports.iter().any(|one| one.rows > 0)))
 }
 
-/// Returns the layers that are meant; only the graph has dead letters that another try can mend.
+/// Returns the selected layers; only the graph has dead letters to retry.
 fn layers(call: &Rebuild) -> Result<Vec<Layer>> {
     let Some(name) = &call.layer else {
         return Ok(if call.dead { vec![Layer::Graph] } else { LAYERS.to_vec() });
@@ -94,7 +94,7 @@ async fn report(memory: &Memory, layer: Layer, rebuilt: &Rebuilt, what: What) ->
     Report { layer: layer.as_str(), outcome, rows: rebuilt.rows, difference }
 }
 
-/// Writes a difference with the clauses of its examples, as far as they are still in the log.
+/// Builds the form of a difference, with the source clauses of its examples if they are not erased.
 pub(super) async fn form(memory: &Memory, difference: &Difference) -> DifferenceForm {
     let mut examples = Vec::new();
     for example in &difference.examples {
@@ -118,7 +118,7 @@ fn text(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Returns a difference for people, a line each.
+/// Formats a difference for people, one line per item.
 pub(super) fn said(difference: &DifferenceForm) -> Vec<String> {
     let line = |what: &str, of: &CountsForm| {
         let CountsForm { same, added, gone, changed } = of;

@@ -32,7 +32,7 @@ struct HitForm {
     explain: Vec<PartForm>,
 }
 
-/// Prints what was found, best first.
+/// Prints the hits, best first.
 pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output: &Output) -> Result<u8> {
     let here = crate::time::here(memory.engine().now());
     let mut request =
@@ -75,7 +75,7 @@ fn mode(name: &str) -> Result<RecallMode> {
     }
 }
 
-/// The key under which the hit is a note.
+/// Returns the key of a hit that is a note.
 fn key(hit: &Hit) -> Option<String> {
     match &hit.event.kept()?.kind {
         EventKind::Decision(mnemal::Decision::Remember(note)) => note.key.as_ref().map(ToString::to_string),
@@ -107,7 +107,7 @@ fn human(found: &Recalled, call: &Recall) -> String {
     text
 }
 
-/// Score, level, day, space, speaker and text of a hit; behind it the key of a note.
+/// Formats score, level, day, space, speaker and text of a hit, with the key of a note.
 pub(super) fn line(hit: &Hit) -> String {
     let Some(event) = hit.event.kept() else { return String::new() };
     let day = event.occurred_at.civil(&event.zone).day_text();
@@ -130,7 +130,7 @@ pub(super) fn line(hit: &Hit) -> String {
     )
 }
 
-/// The summands of a score, largest first.
+/// Formats the summands of a score, largest first.
 fn sum(hit: &Hit) -> String {
     let mut parts: Vec<_> = hit.parts.iter().filter(|part| part.value != 0.0).collect();
     parts.sort_by(|one, two| two.value.abs().total_cmp(&one.value.abs()));

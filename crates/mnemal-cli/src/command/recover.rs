@@ -16,13 +16,13 @@ struct Report {
     kept: u64,
     erased: u64,
     damaged: u64,
-    /// Former positions, first and last, of which nothing was left.
+    /// Lost position ranges, first and last.
     missing: Vec<(u64, u64)>,
     refused: Vec<Refusal>,
     tombstones: u64,
-    /// Where the damaged file is now.
+    /// New path of the damaged file.
     aside: Option<String>,
-    /// Where the installation's key is now that could not be read.
+    /// New path of the unreadable installation key.
     damaged_key: Option<String>,
     gaps: Vec<wire::GapForm>,
 }
@@ -33,7 +33,7 @@ struct Refusal {
     why: String,
 }
 
-/// Saves what is left of the space's file, and puts it in its place or into another file.
+/// Recovers the space's file in place or into another file.
 pub(super) async fn run(global: &Global, call: &Recover, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);

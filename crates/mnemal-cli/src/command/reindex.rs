@@ -13,7 +13,7 @@ use crate::output::Output;
 struct Report {
     model: String,
     dry_run: bool,
-    /// Events that had no vector of the model.
+    /// Events without a vector of the model.
     waiting: u64,
     stored: u64,
     without: u64,
@@ -30,7 +30,7 @@ struct Cost {
     price: Option<f64>,
 }
 
-/// Makes the vectors that events lack of one model; those of other models stay.
+/// Embeds the events that lack a vector of one model; vectors of other models stay.
 pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Result<u8> {
     let mut settings = config::read(global)?;
     let is_endpoint = settings.embedding.provider == EmbeddingProvider::OpenaiCompatible;
@@ -64,7 +64,7 @@ pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Res
     super::settled(global, &memory, Ok(0)).await
 }
 
-/// Which embedder is meant: the one in process if it makes the model that is named, else the endpoint, if there is one.
+/// Selects the embedder: the in-process one if it makes the named model, else the endpoint, if there is one.
 fn chosen(engine: &Engine, call: &Reindex, settings: &Settings) -> Result<EmbeddedBy> {
     let in_process = engine.model(EmbeddedBy::InProcess).map(mnemal::ModelId::as_str);
     if engine.model(EmbeddedBy::Background).is_some() {

@@ -18,13 +18,13 @@ struct Report {
     events: u64,
     forgotten_again: u64,
     tombstones: u64,
-    /// When the backup was made; absent for a copy without a manifest.
+    /// Time of the backup; absent for a copy without a manifest.
     made_at: Option<String>,
-    /// Where the former file is.
+    /// New path of the previous file.
     aside: Option<String>,
 }
 
-/// Puts a backup in the place of the space's file.
+/// Replaces the space's file with a backup.
 pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let events = mnemal::events_in(&place.file)?;

@@ -21,7 +21,7 @@ use crate::owner::Owner;
 use crate::place::Place;
 use crate::{config, place};
 
-/// Serves all spaces of the data directory until it is told to end.
+/// Serves all spaces of the data directory until it is stopped.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
     if !config::is_on(global)? {
         return Err(
@@ -68,13 +68,13 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     Ok(0)
 }
 
-/// Adds the socket for other processes of the same user, where the system has such.
+/// Adds the socket for other processes of the same user, on systems with such sockets.
 fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Doors> {
     let doors = Doors::from(port);
     let Some(data) = Place::find_several(global)?.data else { return Ok(doors) };
     #[cfg(not(unix))]
     let _none = (data, output);
-    // Where the folder cannot be made, neither can the socket.
+    // If the folder cannot be created, neither can the socket.
     #[cfg(unix)]
     let _made = place::make_private(&data);
     #[cfg(unix)]
@@ -87,7 +87,7 @@ fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Do
     Ok(doors)
 }
 
-/// Does what another program asks, on a thread of its own, because a command may wait.
+/// Runs the command of another process, on a separate thread, because a command may block.
 fn done(owner: &Owner, asking: Asking, errand: &[u8]) -> Done {
     let taken = serde_json::from_slice::<Errand>(errand).ok();
     let taken = taken.and_then(|errand| Some((owner.takes(&asking, &errand)?, errand)));
@@ -107,7 +107,7 @@ fn done(owner: &Owner, asking: Asking, errand: &[u8]) -> Done {
     })
 }
 
-/// Opens what a pipe of another process of the same user leads to.
+/// Opens the space that the connection of another process of the same user asks for.
 #[cfg(unix)]
 fn led(owner: &Owner, said: &[u8]) -> Led {
     let taken = serde_json::from_slice::<Errand>(said).ok();
@@ -121,7 +121,7 @@ fn led(owner: &Owner, said: &[u8]) -> Led {
     })
 }
 
-/// Waits until the person or the system ends the program.
+/// Waits for a termination signal.
 async fn told_to_end() {
     #[cfg(unix)]
     {
@@ -135,6 +135,6 @@ async fn told_to_end() {
             return;
         }
     }
-    // Without signals of the system there is at least the keyboard's.
+    // Without signals of the system, the keyboard interrupt still works.
     let _ended = tokio::signal::ctrl_c().await;
 }

@@ -11,7 +11,7 @@ use crate::ask::Going;
 use crate::config;
 use crate::output::Output;
 
-/// Lists conversations, shows, compresses or erases one.
+/// Lists sessions, or shows, compresses or erases one.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Session, output: &Output) -> Result<u8> {
     match call {
         Session::List { limit } => super::log::sessions(memory, limit, output).await,
@@ -24,7 +24,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Session, output:
     }
 }
 
-/// The last turns of people and agents in a conversation.
+/// Returns the request for the last turns of people and agents in a session.
 fn turns(id: String, last: usize) -> LogList {
     let roles = ["user", "assistant"].map(str::to_owned).to_vec();
     let filter = Filter { session: Some(id), roles, ..Filter::default() };
@@ -57,7 +57,7 @@ struct HistoryForm {
     content: String,
 }
 
-/// Reads turns of a conversation from a file, or from stdin for `-`.
+/// Reads the turns of a session from a file, or from stdin for `-`.
 fn history(path: &Path) -> Result<Vec<Message>> {
     let shown = path.display();
     let text = if path == Path::new("-") {
@@ -97,7 +97,7 @@ struct CompressedForm<'c> {
     turns: Vec<TurnForm<'c>>,
 }
 
-/// A turn that stays as it is.
+/// A turn that is kept verbatim.
 #[derive(Serialize)]
 struct TurnForm<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! `mnemal setup`: puts our commands into the settings of a client, and takes them out again.
+//! `mnemal setup`: installs our hooks and MCP server in the settings of a client, and removes them.
 
 mod claude_code;
 mod diff;
@@ -17,14 +17,14 @@ use crate::args::{Global, Setup};
 use crate::ask::agreed;
 use crate::output::Output;
 
-/// A change of one file that was not made yet.
+/// A pending change of one file.
 struct Change {
     file: PathBuf,
     before: Option<String>,
     after: After,
 }
 
-/// Shows the change, asks, and makes it; a file that cannot be changed safely is left alone.
+/// Shows the change, asks for confirmation, and applies it; a file that cannot be edited safely is not touched.
 pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> {
     let reach = if call.project { Reach::Project } else { Reach::Global };
     let parts: &[Part] = if call.hooks { &[Part::Hooks] } else { &[Part::Hooks, Part::Server] };
@@ -62,7 +62,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
 
 fn planned(part: Part, reach: Reach, call: &Setup) -> Result<Option<Change>> {
     let named = part.file(reach)?;
-    // A link is followed, so that the file behind it changes and the link stays.
+    // A link is followed, so that its target changes and the link stays.
     let file = named.canonicalize().unwrap_or(named);
     let before = match std::fs::read_to_string(&file) {
         Ok(text) => Some(text),

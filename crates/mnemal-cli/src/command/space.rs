@@ -51,7 +51,7 @@ struct RemovedForm {
     removed: bool,
 }
 
-/// Lists, makes, shows, changes and removes spaces.
+/// Lists, creates, shows, changes and removes spaces.
 pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result<u8> {
     let spaces = super::spaces(global)?;
     match call {
@@ -90,12 +90,12 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
         }
         Space::Rm { name } => remove(&spaces, &SpaceId::new(name)?, global, output).await?,
     }
-    // What could not be moved out of a write-ahead log now is moved by the next opening.
+    // The next opening moves what is left in a write-ahead log.
     let _later = spaces.close().await;
     Ok(0)
 }
 
-/// Says who the owner is, and makes the graph anew, in which he may stand as two.
+/// Sets the owner, and rebuilds the graph, in which the owner may be two entities.
 async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Result<()> {
     let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
     spaces.set_owner(space, &names)?;

@@ -22,30 +22,30 @@ struct Report {
     events: u64,
     sessions: u64,
     notes: u64,
-    /// `None` where the layer does not answer.
+    /// `None` if the layer does not answer.
     #[serde(flatten)]
     known: Known,
     quarantined: u64,
     erased: u64,
     languages: Vec<LanguageReport>,
     layers: Vec<LayerReport>,
-    /// Tables that were gone and were made anew; told once.
+    /// Tables that were missing and were recreated; reported once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     made_anew: Vec<&'static str>,
-    /// `None` where the graph does not answer.
+    /// `None` if the graph does not answer.
     graph: Option<GraphReport>,
-    /// `None` where the index does not answer.
+    /// `None` if the index does not answer.
     vectors: Option<Vec<VectorReport>>,
 }
 
-/// What was made of what was said, and how much of it; a layer that does not answer tells nothing.
+/// Counts of derived records; a layer that does not answer is absent.
 #[derive(Serialize)]
 struct Known {
     entities: Option<usize>,
     facts: Option<usize>,
     summaries: Option<usize>,
     learnings: Option<usize>,
-    /// When background work came to an end last.
+    /// End of the last consolidation cycle.
     last_cycle: Option<String>,
 }
 
@@ -88,13 +88,13 @@ impl Known {
 
 #[derive(Serialize)]
 struct GraphReport {
-    /// Whether the rows are still to be made anew.
+    /// Whether a rebuild is due.
     is_due: bool,
-    /// Whether that waits for somebody to agree, because another version reads the log otherwise.
+    /// Whether the rebuild waits for approval, because another extractor version gives other rows.
     is_held: bool,
-    /// Events that could not be digested.
+    /// Number of dead letters.
     dead: usize,
-    /// What changed when the rows were made anew last, or would change.
+    /// Changes of the last rebuild, or of the pending one.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceForm>,
 }
@@ -121,7 +121,7 @@ struct LayerReport {
     behind: u64,
 }
 
-/// Says what the space holds and how its parts are.
+/// Prints the content of the space and the health of its layers.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = Place::find(global)?;
     let shown =
@@ -157,7 +157,7 @@ async fn graph(memory: &Memory) -> Option<GraphReport> {
     Some(GraphReport { is_due: state.is_due, is_held: state.is_held, dead: state.dead.len(), difference })
 }
 
-/// Bytes of the database and of its write-ahead log.
+/// Returns the size of the database and its write-ahead log, in bytes.
 pub(super) fn size(file: &Path) -> u64 {
     let log = PathBuf::from(format!("{}-wal", file.display()));
     [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()

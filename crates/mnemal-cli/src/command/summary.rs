@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::args::{Global, Summary};
 use crate::output::Output;
 
-/// Shows a summary, or what stands below it.
+/// Shows a summary, or the tree below it.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Summary, output: &Output) -> Result<u8> {
     let as_of = super::fact::moment(memory, &call.when)?;
     let is_past = call.when.as_of.is_some() || call.when.believed_at.is_some();
     let path = path(memory, &call.key, as_of).await?;
-    // As long as it gets on.
+    // As long as there is progress.
     let (mut gaps, mut before) = (memory.engine().refresh_summaries().await?, u64::MAX);
     while call.refresh && (1..before).contains(&behind(&gaps)) {
         before = behind(&gaps);
@@ -38,7 +38,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Summary, output:
     Ok(super::gaps(&gaps, global, output))
 }
 
-/// Reads a key; names and topics are meant by what they are called, too.
+/// Parses a node key; entities and topics can be given by name too.
 async fn path(memory: &Memory, key: &str, as_of: AsOf) -> Result<NodePath> {
     let path = key.parse::<NodePath>();
     match (path, key.split_once(':')) {
@@ -56,7 +56,7 @@ async fn path(memory: &Memory, key: &str, as_of: AsOf) -> Result<NodePath> {
     }
 }
 
-/// Writes the page of how the user wants things.
+/// Formats the preference profile.
 fn under_headings(page: &[(ProfileHeading, Learning)]) -> String {
     let of_heading = |rows: &[(ProfileHeading, Learning)]| {
         let heading = rows.first().map_or("", |(heading, _)| heading.as_str());
@@ -96,7 +96,7 @@ struct SummaryForm {
     depth: usize,
 }
 
-/// A sentence, and where it stands.
+/// A sentence and its source.
 #[derive(Serialize)]
 struct LineForm {
     text: String,
@@ -137,7 +137,7 @@ impl SummaryForm {
         }
     }
 
-    /// The text, then each sentence's event, so that it can be shown with `log show`.
+    /// Formats the text with each sentence's event, for use with `log show`.
     fn page(&self) -> String {
         let sources =
             self.lines.iter().map(|line| format!("  {}  {}", line.event_id, line.text.replace('\n', " ")));

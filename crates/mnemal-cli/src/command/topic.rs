@@ -8,7 +8,7 @@ use super::fact::moment;
 use crate::args::{Global, Topic};
 use crate::output::Output;
 
-/// Lists, or shows one.
+/// Lists topics, or shows one.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Topic, output: &Output) -> Result<u8> {
     let graph = memory.graph().await?;
     match call {

@@ -8,7 +8,7 @@ use crate::args::Undo;
 use crate::ask::Going;
 use crate::output::Output;
 
-/// Takes a decision back.
+/// Undoes a decision.
 pub(super) async fn run(memory: &Memory, call: &Undo, output: &Output) -> Result<u8> {
     let decision = memory.undoing(call.event.parse()?).await?;
     let text = format!("taken back: {}", call.event);

@@ -31,7 +31,7 @@ struct ContextForm<'f> {
     findings: &'f [String],
 }
 
-/// Checks a receipt; what does not hold makes the exit code 1.
+/// Verifies a receipt; an invalid one gives exit code 1.
 pub(super) async fn run(global: &Global, call: &VerifyReceipt, output: &Output) -> Result<u8> {
     if call.receipt.starts_with(ReceiptId::PREFIX) {
         return of_context(global, call, output).await;
@@ -42,7 +42,7 @@ pub(super) async fn run(global: &Global, call: &VerifyReceipt, output: &Output) 
         Some(key) => Some(key.trim().to_lowercase()),
         None => match super::open_one(global, output).await {
             Ok(memory) => Some(memory.engine().public_key()),
-            // The receipt of another machine can be checked where there is no space at all.
+            // A receipt of another machine can be verified without any space.
             Err(_) => None,
         },
     };

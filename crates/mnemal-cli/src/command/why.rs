@@ -29,7 +29,7 @@ struct WhyForm {
     feedback: Vec<FeedbackForm>,
 }
 
-/// What an item of a context was found to be.
+/// A verdict on an item of a context.
 #[derive(Serialize)]
 struct FeedbackForm {
     event_id: String,
@@ -53,7 +53,7 @@ impl From<&Feedback> for FeedbackForm {
     }
 }
 
-/// Words in the log.
+/// A source text in the log.
 #[derive(Serialize)]
 pub(super) struct WordsForm {
     #[serde(flatten)]
@@ -75,7 +75,7 @@ impl From<&Sentence> for WordsForm {
     }
 }
 
-/// Returns a sentence of evidence for people.
+/// Formats a source sentence for people.
 pub(super) fn evidence(sentence: &Sentence) -> String {
     let span = sentence.source.span;
     let speaker = sentence.speaker.as_ref().map(|speaker| format!(" {speaker}")).unwrap_or_default();
@@ -83,7 +83,7 @@ pub(super) fn evidence(sentence: &Sentence) -> String {
     format!("{}{speaker}: {:?}  {event} {}..{}", sentence.day(), sentence.text, span.start, span.end)
 }
 
-/// Prints the chain from a record to its words.
+/// Prints the provenance of a record.
 pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<u8> {
     let receipt = call.recall.as_deref().map(str::parse).transpose()?;
     let record = memory.record_named(&call.what, receipt).await?;
@@ -125,7 +125,7 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
     Ok(0)
 }
 
-/// Logs what the user found a line of a context to be.
+/// Logs the user's verdict on a line of a context.
 pub(super) async fn feedback(
     memory: &Memory,
     global: &Global,
@@ -142,7 +142,7 @@ pub(super) async fn feedback(
     Ok(super::gaps(&given.gaps, global, output))
 }
 
-/// Says what the receipt has of it.
+/// Formats the record's outcome in the receipt.
 fn shown(form: &WhyForm) -> String {
     if let Some(line) = &form.line {
         let mut text = format!(
@@ -185,7 +185,7 @@ struct WhyNotForm {
     score: Option<f32>,
 }
 
-/// Prints why a context does not have a record.
+/// Prints why a context lacks a record.
 pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, output: &Output) -> Result<u8> {
     let receipt = call.recall.as_deref().map(str::parse).transpose()?;
     let record = memory.record_named(&call.what, receipt).await?;

@@ -13,7 +13,7 @@ use crate::args::{Global, Own, Working};
 use crate::output::Output;
 use crate::time;
 
-/// Puts, prints, lists, finds or removes.
+/// Stores, prints, lists, searches or removes entries.
 pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output: &Output) -> Result<u8> {
     match call {
         Working::Put { key, value, ttl, category, tags, own } => {
@@ -80,7 +80,7 @@ async fn put(working: &WorkingMemory, key: &str, value: String, keep: Keep, outp
     Ok(0)
 }
 
-/// An entry, with its value where it was asked for.
+/// An entry, with its value on request.
 #[derive(Serialize)]
 struct EntryForm<'e> {
     key: String,

@@ -1,4 +1,4 @@
-//! The form of a key: `mnk_`, eight characters that name it, and 52 that nobody can guess.
+//! The format of an API key: `mnk_`, eight characters of a public id, and 52 characters of a secret.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
 
-/// What every key begins with, and what the rules of secrets know it by.
+/// Prefix of every key, by which the secret rules recognize it.
 const PREFIX: &str = "mnk_";
-/// Characters of an id: 40 random bits. Source: SURFACES 11.2.
+/// Length of an id, in characters: 40 random bits. Source: own choice, enough to tell the keys of an installation apart.
 const ID: usize = 8;
-/// Characters of the secret part: 32 random bytes. Source: SURFACES 11.2.
+/// Length of the secret part, in characters: 32 random bytes. Source: own choice, 256 bits cannot be guessed.
 const TAIL: usize = 52;
 /// The alphabet of base 32. Source: RFC 4648, in lower case.
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// The public name of a key.
+/// The public id of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(String);
 
 impl KeyId {
-    /// Reads an id, with or without the prefix `key_`.
+    /// Parses an id, with or without the prefix `key_`.
     ///
     /// # Errors
-    /// `Invalid` for anything else than eight characters of base 32.
+    /// `Invalid` for anything other than eight characters of base 32.
     pub fn new(text: &str) -> Result<Self> {
         let text = text.strip_prefix("key_").unwrap_or(text);
         if text.len() == ID && text.bytes().all(|byte| ALPHABET.contains(&byte)) {
@@ -45,7 +45,7 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// A whole key, as a program sends it. It is never logged.
+/// A complete key, as a client sends it. It is never logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     id: KeyId,
@@ -59,7 +59,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Makes a new one.
+    /// Generates a new key.
     ///
     /// # Errors
     /// `Unavailable` when the operating system has no randomness.
@@ -75,7 +75,7 @@ impl Secret {
         Ok(Self { id, text })
     }
 
-    /// Reads a key as it is sent.
+    /// Parses a key as clients send it.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, tail) = text.trim().strip_prefix(PREFIX)?.split_once('_')?;
         let is_whole = tail.len() == TAIL && tail.bytes().all(|byte| ALPHABET.contains(&byte));
@@ -83,22 +83,22 @@ impl Secret {
         Some(Self { id, text: text.trim().to_owned() })
     }
 
-    /// Returns its public name.
+    /// Returns its public id.
     pub fn id(&self) -> &KeyId {
         &self.id
     }
 
-    /// Returns the whole key, to be shown once or to be sent.
+    /// Returns the complete key, to show it once or to send it.
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// Returns its SHA-256, in hexadecimal digits, which is all that is kept.
+    /// Returns its SHA-256, in hexadecimal digits; only this is stored.
     pub fn digest(&self) -> String {
         hex(&Sha256::digest(self.text.as_bytes()))
     }
 
-    /// Whether this is the key of a digest; every digit is looked at, so that time tells nothing.
+    /// Whether this key has the digest; compared in constant time.
     pub fn is_of(&self, digest: &str) -> bool {
         let own = self.digest();
         let differ = own.bytes().zip(digest.bytes()).fold(0, |differ, (one, two)| differ | (one ^ two));
@@ -106,7 +106,7 @@ impl Secret {
     }
 }
 
-/// Writes bytes in base 32, in lower case and without padding.
+/// Encodes bytes in base 32, in lower case and without padding.
 pub(crate) fn base32(bytes: &[u8]) -> String {
     let (mut text, mut bits, mut count) = (String::new(), 0_u32, 0_u32);
     let mut take = |value: u32| {

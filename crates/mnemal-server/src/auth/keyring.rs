@@ -1,4 +1,4 @@
-//! Where keys are kept: one small file of hashes that every process reads again when it has changed.
+//! The keyring: key hashes in one small file, which every process reloads when it changes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Write as _};
@@ -14,14 +14,14 @@ use crate::auth::{Class, KeyId, Principal, Right, Rights, Secret};
 
 /// The file's name in the data directory.
 const NAME: &str = "keys.json";
-/// Longest name of a key, in bytes. Source: own default, a line of a list.
+/// Maximum length of a key's name, in bytes. Source: own default, a line of a list.
 const LONGEST_NAME: usize = 64;
 
 /// The keys of an installation; cheap to clone.
 ///
-/// A change takes an exclusive lock beside the file, writes a new one and renames it into place, so that a reader sees the
-/// old keys or the new ones. A process that serves looks at the file's time before each check: what another process
-/// revoked is refused from the next request on.
+/// An update takes an exclusive file lock, writes a new file and renames it into place, so that a reader sees the old keys or the
+/// new ones. A server checks the file's modification time before each authentication: a key that another process revoked is
+/// rejected from the next request on.
 #[derive(Clone, Debug)]
 pub struct Keyring(Arc<Inner>);
 
@@ -34,68 +34,68 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Time and length of the file that was read; `None` before the first look and without a file.
+    /// Modification time and length of the loaded file; `None` before the first load and without a file.
     file: Option<(SystemTime, u64)>,
     rows: Arc<Vec<Row>>,
 }
 
-/// What a new key may do.
+/// The properties of a new key.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// For people, at most 64 bytes.
     pub name: String,
-    /// Whose words it can vouch for.
+    /// The class of its holder, which decides whether it can vouch for the user's words.
     pub class: Class,
-    /// What it may do.
+    /// Its rights.
     pub rights: Rights,
-    /// Where; everywhere only together with [`Right::Admin`] or [`Right::Metrics`].
+    /// Its spaces; all spaces only together with [`Right::Admin`] or [`Right::Metrics`].
     pub spaces: Within<Vec<SpaceId>>,
-    /// Whose memory it opens there, where it is one user's; not together with those two rights.
+    /// The user that it is restricted to, if any; not together with those two rights.
     pub user: Option<UserId>,
-    /// When it ends.
+    /// Its expiry.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A key that was just made.
+/// A newly created key.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// What is kept of it.
+    /// Its stored entry.
     pub entry: KeyEntry,
-    /// The key itself, which nobody can read again.
+    /// The key itself, which cannot be retrieved again.
     pub secret: Secret,
 }
 
-/// What a list shows of a key.
+/// The public properties of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// Its public name.
+    /// Its public id.
     pub id: KeyId,
     /// For people.
     pub name: String,
-    /// Whose words it can vouch for.
+    /// The class of its holder, which decides whether it can vouch for the user's words.
     pub class: Class,
-    /// What it may do.
+    /// Its rights.
     pub rights: Rights,
-    /// Where.
+    /// Its spaces.
     pub spaces: Within<Vec<SpaceId>>,
-    /// Whose memory it opens there, where it is one user's.
+    /// The user that it is restricted to, if any.
     pub user: Option<UserId>,
-    /// When it was made.
+    /// Its creation time.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// Its expiry.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Its revocation time.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl KeyEntry {
-    /// Whether it opens anything at a moment.
+    /// Whether it is valid at a moment.
     pub fn holds_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-/// A key as it lies in the file.
+/// A key as stored in the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -108,7 +108,7 @@ struct Row {
     spaces: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// Microseconds of Unix time, like the two below.
+    /// Microseconds of Unix time, as are the two fields below.
     created_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
@@ -117,21 +117,21 @@ struct Row {
 }
 
 impl Keyring {
-    /// Takes the data directory; neither it nor the file need exist.
+    /// Creates it from the data directory; neither it nor the file need exist.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self::audited(data, None)
     }
 
-    /// Takes the data directory, and where it is logged that a key was made or revoked.
+    /// As [`new`](Self::new), with an audit log of created and revoked keys.
     pub fn audited(data: impl Into<PathBuf>, audit: Option<AuditLog>) -> Self {
         Self(Arc::new(Inner { folder: data.into(), audit, known: Mutex::default() }))
     }
 
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
-    /// `Invalid` for a name that is none, no rights, all spaces without the right `admin` or `metrics`, or one user with it;
-    /// `Unavailable` when the file cannot be written; `Corrupt` when it cannot be read.
+    /// `Invalid` for an invalid name, no rights, all spaces without the right `admin` or `metrics`, or one user together with one
+    /// of these; `Unavailable` when the file cannot be written; `Corrupt` when it cannot be parsed.
     pub fn create(&self, new: NewKey, now: Timestamp) -> Result<Issued> {
         check(&new)?;
         let secret = Secret::random()?;
@@ -155,18 +155,18 @@ impl Keyring {
         Ok(Issued { entry, secret })
     }
 
-    /// Returns all keys, oldest first, also those that hold no more.
+    /// Returns all keys, oldest first, including expired and revoked ones.
     ///
     /// # Errors
-    /// `Unavailable` when the file cannot be read, `Corrupt` when it is not ours.
+    /// `Unavailable` when the file cannot be read, `Corrupt` when it has another format.
     pub fn list(&self) -> Result<Vec<KeyEntry>> {
         self.rows()?.iter().map(Row::entry).collect()
     }
 
-    /// Ends a key for good; once more changes nothing.
+    /// Revokes a key permanently; idempotent.
     ///
     /// # Errors
-    /// `NotFound` when there is none of this id; as [`create`](Self::create).
+    /// `NotFound` when there is none with this id; as [`create`](Self::create).
     pub fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<KeyEntry> {
         let entry = self.change(|rows| {
             let row = rows.iter_mut().find(|row| row.id == id.as_str());
@@ -185,7 +185,7 @@ impl Keyring {
         }
     }
 
-    /// Returns who sends a key; `None` for an unknown, expired or revoked one.
+    /// Returns the principal of a key; `None` for an unknown, expired or revoked one.
     ///
     /// # Errors
     /// As [`list`](Self::list).
@@ -203,7 +203,7 @@ impl Keyring {
         }))
     }
 
-    /// Returns the rows, read again if the file has changed.
+    /// Returns the rows, reloaded if the file has changed.
     fn rows(&self) -> Result<Arc<Vec<Row>>> {
         let path = self.0.folder.join(NAME);
         let file = match path.metadata() {
@@ -234,17 +234,17 @@ impl Keyring {
             &path,
             &serde_json::to_vec_pretty(&rows).map_err(|cause| Error::internal("keys").because(cause))?,
         )?;
-        // What is read next time is what lies there now, however coarse the clock of files is.
+        // The next access reloads the file, however coarse the file system's clock is.
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner).file = None;
         Ok(done)
     }
 }
 
-/// Returns the key that a person's own programs share, which is made if it is not there: 32 random bytes in a file that only
-/// its owner can read.
+/// Returns the local key, shared by a user's own programs, and creates it if it does not exist: 32 random bytes in a file that
+/// only its owner can read.
 ///
 /// # Errors
-/// `Corrupt` for a file that holds none, `Unavailable` when it can be neither read nor made.
+/// `Corrupt` for a file without a key, `Unavailable` when it can be neither read nor created.
 pub fn local_key(path: &Path) -> Result<Secret> {
     match std::fs::read_to_string(path) {
         Ok(text) => Secret::parse(&text).ok_or_else(|| {
@@ -260,7 +260,7 @@ pub fn local_key(path: &Path) -> Result<Secret> {
             let linked = private(&draft, OpenOptions::new().create_new(true)).and_then(|mut file| {
                 file.write_all(secret.expose().as_bytes())?;
                 file.sync_all()?;
-                // Of two processes that start together one is first, and both use its key.
+                // Of two processes that start together, one is first, and both use its key.
                 std::fs::hard_link(&draft, path)
             });
             let _tidied = std::fs::remove_file(&draft);

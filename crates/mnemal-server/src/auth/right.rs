@@ -1,8 +1,8 @@
-//! Rights of a caller.
+//! Rights, classes and principals.
 
 use mnemal_core::{SpaceId, UserId, Within};
 
-/// One thing that a key may do.
+/// A right of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Right {
     /// Reading its spaces.
@@ -32,18 +32,18 @@ impl Right {
         }
     }
 
-    /// Reads the name on the wire.
+    /// Parses the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.as_str() == name)
     }
 }
 
-/// The rights of a key, each once, ascending.
+/// The rights of a key, deduplicated and ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights(Vec<Right>);
 
 impl Rights {
-    /// Takes rights in any order.
+    /// Creates it from rights in any order.
     pub fn new(rights: impl IntoIterator<Item = Right>) -> Self {
         let mut rights: Vec<Right> = rights.into_iter().collect();
         rights.sort_unstable();
@@ -51,12 +51,12 @@ impl Rights {
         Self(rights)
     }
 
-    /// Returns everything.
+    /// Returns all rights.
     pub fn all() -> Self {
         Self::new(Right::ALL)
     }
 
-    /// Whether they include a right.
+    /// Whether a right is included.
     pub fn include(&self, wanted: Right) -> bool {
         self.0.iter().any(|has| {
             *has == wanted
@@ -71,13 +71,13 @@ impl Rights {
     }
 }
 
-/// What kind of program holds a key, which decides whose words it can vouch for.
+/// The class of a key's holder, which decides whether it can vouch for the user's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// A program of the user's that knows which words are the user's own.
+    /// An application of the user that knows which words are the user's own.
     #[default]
     App,
-    /// The runtime of a model: what it hands on as the user's words is hearsay.
+    /// The runtime of a model: words that it passes on as the user's are hearsay.
     Agent,
 }
 
@@ -93,39 +93,39 @@ impl Class {
         }
     }
 
-    /// Reads the name on the wire.
+    /// Parses the name on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.as_str() == name)
     }
 }
 
-/// Who asks.
+/// The authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     /// The id of the key, or `local` or `open`.
     pub id: String,
-    /// Whose words it can vouch for.
+    /// The class of the caller, which decides whether it can vouch for the user's words.
     pub class: Class,
-    /// What it may do.
+    /// Its rights.
     pub rights: Rights,
-    /// Where.
+    /// Its spaces.
     pub spaces: Within<Vec<SpaceId>>,
-    /// Whose memory is open there, where it is one user's: everything else does not exist.
+    /// The user that it is restricted to, if any: all other records do not exist for it.
     pub user: Option<UserId>,
 }
 
 impl Principal {
-    /// Returns one that may do everything everywhere, under a name.
+    /// Returns a principal with all rights in all spaces, with this id.
     pub fn owner(id: &str) -> Self {
         Self { id: id.to_owned(), class: Class::App, rights: Rights::all(), spaces: Within::All, user: None }
     }
 
-    /// Whether it may know that a space is there.
+    /// Whether it may know that a space exists.
     pub fn knows(&self, space: &SpaceId) -> bool {
         self.spaces.only().is_none_or(|spaces| spaces.contains(space))
     }
 
-    /// Whether it may do something in the spaces that it knows.
+    /// Whether it has a right in its spaces.
     pub fn may(&self, right: Right) -> bool {
         self.rights.include(right)
     }

@@ -1,4 +1,4 @@
-//! The areas of the API; each file reads its forms, calls the facade, and writes its answers.
+//! The areas of the API; each file parses its forms, calls the facade, and writes its responses.
 
 mod compat;
 mod condition;

@@ -1,4 +1,4 @@
-//! Bodies of requests, read within their limits.
+//! Request bodies, read within their limits.
 
 use std::io;
 use std::time::Duration;
@@ -13,18 +13,17 @@ use tokio::sync::mpsc;
 
 use crate::http::problem::Problem;
 
-/// Deepest nesting of a document. Source: SURFACES 11.4.
+/// Maximum nesting of a document. Source: own choice, deeper than any form and safe for the parser's stack.
 const DEPTH: usize = 32;
-/// Parts of a streamed body that wait to be read. Source: own default, some hundred kilobytes.
+/// Buffered parts of a streamed body. Source: own default, some hundred kilobytes.
 const WAITING: usize = 16;
 
-/// Reads a whole body, in so much time.
+/// Reads a whole body within a time limit.
 ///
-/// No slot is held meanwhile: who sends slowly waits alone.
+/// No slot is held meanwhile, so a slow client delays only itself.
 ///
 /// # Errors
-/// `too_large` for more bytes than the layer of the limit lets through, `invalid_request` when the client breaks off,
-/// `unavailable` when the time is over.
+/// `too_large` for a body over the limit, `invalid_request` when the client disconnects, `unavailable` when the time is over.
 pub(crate) async fn whole(request: Request, time: Duration, most_kb: usize) -> Result<Bytes, Problem> {
     let read = tokio::time::timeout(time, Bytes::from_request(request, &())).await;
     let read = read.map_err(|_| Problem::new("unavailable", "the body took too long"))?;
@@ -40,7 +39,7 @@ pub(crate) async fn whole(request: Request, time: Duration, most_kb: usize) -> R
     })
 }
 
-/// Hands the parts of a body on as they come, with so much time between two; an error is the last of them.
+/// Forwards the parts of a body as they arrive, with a time limit between two parts; an error is the last item.
 pub(crate) fn parts(body: Body, time: Duration) -> mpsc::Receiver<io::Result<Bytes>> {
     let (hand, handed) = mpsc::channel(WAITING);
     let pass = async move {
@@ -50,7 +49,7 @@ pub(crate) fn parts(body: Body, time: Duration) -> mpsc::Receiver<io::Result<Byt
                 Ok(None) => return,
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) => Ok(bytes),
-                    // Trailers are no part of it.
+                    // Trailers are ignored.
                     Err(_) => continue,
                 },
                 Ok(Some(Err(_))) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the client broke off")),
@@ -69,10 +68,10 @@ pub(crate) fn parts(body: Body, time: Duration) -> mpsc::Receiver<io::Result<Byt
     handed
 }
 
-/// Reads a document.
+/// Parses a document.
 ///
 /// # Errors
-/// `invalid_request` for what is no such document, with the place.
+/// `invalid_request` for an invalid document, with the place.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if let Err(wrong) = std::str::from_utf8(bytes) {
         return Err(Problem::new(
@@ -98,7 +97,7 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     Ok(read)
 }
 
-/// Names of types of this language, and what a client calls them.
+/// Names of Rust types, and their JSON equivalents.
 const TYPES: [(&str, &str); 9] = [
     ("u8", "a whole number from 0 to 255"),
     ("u16", "a whole number from 0 to 65535"),
@@ -111,7 +110,7 @@ const TYPES: [(&str, &str); 9] = [
     ("a sequence", "a list"),
 ];
 
-/// Returns what is wrong with a field in words of a client: without the column, and with types that it knows.
+/// Rewrites a deserialization error for a client: without the column, and with JSON type names.
 fn plain(said: &str) -> String {
     let said = said.rsplit_once(" at line ").map_or(said, |(said, _)| said);
     match said.rsplit_once(", expected ") {
@@ -124,7 +123,7 @@ fn plain(said: &str) -> String {
     }
 }
 
-/// Returns how deep a document is nested, without reading it.
+/// Returns the nesting depth of a document, without parsing it.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest, mut is_text, mut is_escaped) = (0_usize, 0, false, false);
     for byte in bytes {

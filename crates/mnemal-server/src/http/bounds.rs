@@ -1,4 +1,4 @@
-//! The one user whose memory a request means, and what a key of one user may not ask.
+//! User isolation of requests: the user of a request, and the restrictions of a key for one user.
 
 use hyper::Uri;
 use mnemal_core::UserId;
@@ -8,15 +8,15 @@ use crate::auth::Principal;
 use crate::http::problem::Problem;
 use crate::http::route::{Route, USER};
 
-/// Fields of a query or a document that say whose records are meant.
+/// Fields of a query or a document that name a user.
 const NAMES: [&str; 2] = [USER, "user_id"];
-/// Fields in which those names are a writer's own.
+/// Fields with arbitrary content, which are not checked.
 const FREE: [&str; 2] = ["metadata", "content"];
 
-/// Returns the user whose memory a request means, and its address with what the route itself reads.
+/// Returns the user of a request, and its address with only the route's own parameters.
 ///
 /// # Errors
-/// `user_forbidden` for a key of one user that names another, or asks for what is of the whole space.
+/// `user_forbidden` for a key of one user that names another one, or requests the whole space.
 pub(super) fn asked(
     route: &Route,
     principal: &Principal,
@@ -56,7 +56,7 @@ pub(super) fn asked(
     Ok((user, without_user(uri, &pairs)))
 }
 
-/// Makes sure that a document names no user but that of the key.
+/// Checks that a document names no user other than that of the key.
 ///
 /// # Errors
 /// `user_forbidden`, with the place.
@@ -64,7 +64,7 @@ pub(super) fn of_body(principal: &Principal, body: &[u8]) -> Result<(), Problem>
     if principal.user.is_none() {
         return Ok(());
     }
-    // What is no document is told by whoever reads it.
+    // An invalid document is reported by its parser.
     match serde_json::from_slice(body) {
         Ok(document) => within(principal, &document, "body"),
         Err(_) => Ok(()),
@@ -86,7 +86,7 @@ fn within(principal: &Principal, value: &Value, place: &str) -> Result<(), Probl
     }
 }
 
-/// Looks at what a field of a user says: a name, several, or conditions on it.
+/// Checks the value of a user field: a name, several, or conditions on it.
 fn named(principal: &Principal, value: &Value, place: &str) -> Result<(), Problem> {
     match value {
         Value::String(name) if name != "*" => own(principal, place, name),
@@ -106,7 +106,7 @@ fn own(principal: &Principal, place: &str, name: &str) -> Result<(), Problem> {
     }
 }
 
-/// Returns an address without the user behind its question mark.
+/// Returns an address without the user parameter.
 fn without_user(uri: &Uri, pairs: &[(String, String)]) -> Uri {
     let rest = pairs.iter().filter(|(name, _)| name != USER);
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(rest).finish();

@@ -1,4 +1,4 @@
-//! One request on its way to its handler: what was asked, by whom, and where.
+//! One authenticated request on its way to its handler.
 
 use std::sync::Arc;
 
@@ -17,37 +17,37 @@ use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::{body, edge};
 
-/// Where the words of this surface are spoken. Source: SURFACES 1.1.
+/// Channel of events that this surface stores. Source: own choice, its name.
 pub(crate) const CHANNEL: &str = "http";
 
-/// A request that may be answered.
+/// An authorized request.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) host: Arc<Host>,
     pub(crate) principal: Principal,
     pub(crate) operation: &'static str,
-    /// The one user whose memory is meant: the key's, or that of the request.
+    /// The one user that the request is limited to: the key's, or that of the request.
     pub(crate) user: Option<UserId>,
-    /// What stands in the path, in the order of its names.
+    /// The parameters of the path, in order.
     pub(crate) path: Vec<String>,
     pub(crate) uri: Uri,
-    /// The address with what the route itself reads behind the question mark.
+    /// The address with only the route's own query parameters.
     pub(crate) query: Uri,
-    /// The body of a route that takes a document.
+    /// The body, for a route with a document.
     pub(crate) body: Bytes,
-    /// The body of a route that takes bytes as they come.
+    /// The body, for a route that streams bytes.
     pub(crate) parts: Option<mpsc::Receiver<std::io::Result<Bytes>>>,
     pub(crate) idempotency_key: Option<String>,
-    /// `Time-Zone`: where the days of the request are.
+    /// `Time-Zone`: the zone of days in the request.
     pub(crate) time_zone: Option<String>,
-    /// Whether `X-Bot-Id` names a bot.
+    /// Whether the header `X-Bot-Id` is present.
     pub(crate) names_bot: bool,
-    /// `Last-Event-ID` of a stream that goes on.
+    /// `Last-Event-ID` of a resumed stream.
     pub(crate) last_event: Option<u64>,
 }
 
 impl Call {
-    /// Returns what stands in the path at a place, after the space.
+    /// Returns a parameter of the path by its position after the space.
     pub(crate) fn name(&self, place: usize) -> &str {
         self.path.get(place).map(String::as_str).unwrap_or_default()
     }
@@ -57,7 +57,7 @@ impl Call {
         SpaceId::new(self.name(0)).map_err(|_| no_space(self.name(0)))
     }
 
-    /// Opens the space of the path. One that is not there is made by a call that may write; another call finds none.
+    /// Opens the space of the path. If it does not exist, a call with the right to write creates it; another call fails.
     pub(crate) async fn memory(&self) -> Result<Memory, Problem> {
         let space = self.space()?;
         match self.host.open(&space).await {
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// Narrows a memory to the user that is meant, if it is one.
+    /// Narrows a memory to the user of the request, if there is one.
     fn narrowed(&self, memory: Memory) -> Memory {
         match &self.user {
             Some(user) => memory.for_user(user.clone()),
@@ -74,13 +74,13 @@ impl Call {
         }
     }
 
-    /// The same, and makes the space if it is not there.
+    /// As [`memory`](Self::memory), and creates the space if it does not exist.
     pub(crate) async fn memory_or_new(&self) -> Result<Memory, Problem> {
         Ok(self.narrowed(self.host.open_or_create(&self.space()?).await?))
     }
 
-    /// Opens the space together with those that are read beside it: those that are named, and every always-on space, as far
-    /// as the caller may read them. One that is named and is not there for the caller is a gap of the answer.
+    /// Opens the space with its secondary spaces: the named ones, and every always-on space, as far as the caller may read them.
+    /// A named one that does not exist for the caller is a gap of the response.
     pub(crate) async fn memory_beside(&self, named: Option<&[String]>) -> Result<Memory, Problem> {
         let memory = self.memory().await?;
         let (mut others, mut missing) = (Vec::new(), Vec::new());
@@ -105,10 +105,10 @@ impl Call {
         Ok(missing.into_iter().fold(memory, |memory, why| memory.without_secondary(why)))
     }
 
-    /// Reads the body.
+    /// Parses the body.
     ///
     /// # Errors
-    /// `invalid_request` for what is no such document.
+    /// `invalid_request` for an invalid document.
     pub(crate) fn body<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let begin = self.body.iter().find(|byte| !byte.is_ascii_whitespace());
         if begin.is_some_and(|byte| *byte != b'{') && std::str::from_utf8(&self.body).is_ok() {
@@ -117,10 +117,10 @@ impl Call {
         body::read(&self.body)
     }
 
-    /// Reads what stands behind the question mark.
+    /// Parses the query string.
     ///
     /// # Errors
-    /// `invalid_request` for what is not known there.
+    /// `invalid_request` for an unknown parameter.
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         match Query::try_from_uri(&self.query) {
             Ok(Query(form)) => Ok(form),
@@ -128,7 +128,7 @@ impl Call {
         }
     }
 
-    /// Returns how a list is cut.
+    /// Returns the page of a list.
     pub(crate) fn page(
         &self,
         memory: &Memory,
@@ -138,7 +138,7 @@ impl Call {
         Page::read(memory, self, limit, cursor)
     }
 
-    /// Makes sure that the caller knows which words are the user's own.
+    /// Checks that the caller can vouch for the user's words.
     pub(crate) fn vouches(&self) -> Result<(), Problem> {
         match self.principal.class {
             Class::App => Ok(()),
@@ -146,12 +146,12 @@ impl Call {
         }
     }
 
-    /// Whether the caller may do something.
+    /// Whether the caller has a right.
     pub(crate) fn may(&self, right: Right) -> bool {
         self.principal.may(right)
     }
 
-    /// Makes sure that the caller may do something more than the route asks.
+    /// Checks a right beyond the one that the route needs.
     pub(crate) fn must(&self, right: Right) -> Result<(), Problem> {
         if self.may(right) {
             return Ok(());
@@ -159,15 +159,15 @@ impl Call {
         Err(edge::lacks(right))
     }
 
-    /// Returns the zone in which the days of a request are meant: that of its header `Time-Zone`, else UTC.
+    /// Returns the zone of days in a request: that of its header `Time-Zone`, else UTC.
     ///
     /// # Errors
-    /// 400 for a zone that is not known.
+    /// 400 for an unknown zone.
     pub(crate) fn zone(&self) -> Result<TimeZone, Problem> {
         zone(self.time_zone.as_deref())
     }
 
-    /// Returns the zone of the place where something was said at a moment; see [`zone`](Self::zone).
+    /// Returns the zone of an event at a moment; see [`zone`](Self::zone).
     ///
     /// # Errors
     /// As [`zone`](Self::zone).
@@ -175,7 +175,7 @@ impl Call {
         Ok(crate::mcp::moment::place(text, at, &self.zone()?))
     }
 
-    /// Reads a time: RFC 3339, a plain day, a year, or Unix milliseconds; a span back from now such as `7d`.
+    /// Parses a time: RFC 3339, a plain day, a year, or Unix milliseconds; or a duration before now, such as `7d`.
     pub(crate) fn time(&self, name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
         let Some(text) = text else { return Ok(None) };
         let wrong = || {
@@ -187,7 +187,7 @@ impl Call {
         crate::mcp::moment::read(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
 
-    /// Reads a time to come, or a span ahead of now such as `90d`.
+    /// Parses a future time, or a duration from now, such as `90d`.
     pub(crate) fn time_ahead(&self, name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
         let Some(text) = text else { return Ok(None) };
         let wrong = || {
@@ -198,10 +198,10 @@ impl Call {
     }
 }
 
-/// Returns the zone that a header `Time-Zone` names, UTC without one.
+/// Returns the zone of a header `Time-Zone`, UTC without one.
 ///
 /// # Errors
-/// 400 for a zone that is not known.
+/// 400 for an unknown zone.
 pub(crate) fn zone(named: Option<&str>) -> Result<TimeZone, Problem> {
     let Some(named) = named else { return Ok(TimeZone::UTC) };
     let wrong = || {
@@ -211,7 +211,7 @@ pub(crate) fn zone(named: Option<&str>) -> Result<TimeZone, Problem> {
     crate::mcp::moment::zone(named.trim()).ok_or_else(wrong)
 }
 
-/// What is said of a space that is not there, and in the same words of one that the caller must not know.
+/// Returns the error for a missing space; it is the same for one that the caller must not know.
 pub(crate) fn no_space(name: &str) -> Problem {
     Problem::not_found(format!("no space {name:?}"))
 }

@@ -1,4 +1,4 @@
-//! Where a list goes on: a sealed place that is good for that list of that space alone.
+//! Pagination cursors: sealed positions, valid for one list of one space.
 
 use std::num::NonZeroUsize;
 
@@ -12,20 +12,20 @@ use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::wire::GapForm;
 
-/// Items of a list that names no limit. Source: SURFACES 5.1.
+/// Default number of items of a page. Source: own default.
 const LIMIT: u32 = 50;
-/// Most items of a list. Source: SURFACES 5.1.
+/// Maximum number of items of a page. Source: own default.
 const MOST: u32 = 200;
-/// Hexadecimal digits of a seal. Source: own default, 64 bits; a cursor grants nothing that its caller may not read.
+/// Hexadecimal digits of a seal. Source: own default, 64 bits; a cursor grants nothing beyond what its caller may read.
 const DIGITS: usize = 16;
 
-/// How a list is cut: so many items from a place on.
+/// A page of a list: a number of items from a position.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     limit: NonZeroUsize,
-    /// Items before it, or the sequence number behind which it begins.
+    /// Items before it, or the sequence number after which it begins.
     after: u64,
-    /// What the seal binds the place to.
+    /// The identity of the list, which the seal covers.
     list: String,
 }
 
@@ -42,10 +42,10 @@ pub(crate) struct PageForm<T> {
 }
 
 impl Page {
-    /// Reads limit and cursor of a call.
+    /// Parses limit and cursor of a call.
     ///
     /// # Errors
-    /// `invalid_request` for a limit out of range, `invalid_cursor` for one of another list or a changed one.
+    /// `invalid_request` for a limit out of range, `invalid_cursor` for a cursor of another list or a modified one.
     pub(crate) fn read(
         memory: &Memory,
         call: &Call,
@@ -71,17 +71,17 @@ impl Page {
         Ok(Self { limit, after, list })
     }
 
-    /// Returns how many items it has at most.
+    /// Returns the maximum number of items.
     pub(crate) fn limit(&self) -> NonZeroUsize {
         self.limit
     }
 
-    /// Returns the place in the log behind which it begins.
+    /// Returns the log position after which it begins.
     pub(crate) fn after(&self) -> Cursor {
         Cursor((self.after > 0).then_some(Seq(self.after)))
     }
 
-    /// Cuts a whole list.
+    /// Returns the page of a complete list.
     pub(crate) fn cut<T>(
         &self,
         memory: &Memory,
@@ -94,13 +94,13 @@ impl Page {
         (part, next)
     }
 
-    /// Returns the cursor of a place.
+    /// Returns the cursor of a position.
     pub(crate) fn at(&self, memory: &Memory, place: u64) -> String {
         sealed(memory, &self.list, place)
     }
 }
 
-/// Returns what makes a list the same: the operation, the path, the caller, and every filter but where it is cut.
+/// Returns the identity of a list: the operation, the path, the caller, and every filter except the page.
 fn list(call: &Call) -> String {
     let mut filters: Vec<(String, String)> =
         form_urlencoded::parse(call.uri.query().unwrap_or_default().as_bytes())

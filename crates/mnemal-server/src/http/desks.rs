@@ -1,4 +1,4 @@
-//! Desks: how many searches and contexts are worked out at once, and whether nobody works now.
+//! Query permits: the limit of concurrent searches and contexts, and a check whether any is running.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,16 +8,16 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::http::problem::Problem;
 
-/// Searches and contexts that are worked out at once, for each processor. Source: ADR 47; they take processor time, so that
-/// more of them finish none earlier, and all at once miss the deadlines of their parts.
+/// Concurrent searches and contexts per processor. Source: ADR 47; they are bound by processor time, so more of them finish none
+/// earlier, and too many at once miss the deadlines of their parts.
 const DESKS: usize = 4;
-/// How long a stream waits before it looks again whether a desk is taken. Source: own choice, the time of a search.
+/// Time that a stream waits before it checks the permits again. Source: own choice, the time of a search.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Pauses after which a stream goes on nevertheless. Source: own choice; 64 KiB every 20 ms are 3 MB a second of a stream beside
-/// searches without end.
+/// Number of waits after which a stream continues anyway. Source: own choice; 64 KiB every 20 ms are 3 MB a second for a stream
+/// under constant query load.
 const PAUSES: u32 = 10;
 
-/// The desks at which searches and contexts are worked out.
+/// The permits of searches and contexts.
 #[derive(Clone, Debug)]
 pub(crate) struct Desks {
     free: Arc<Semaphore>,
@@ -25,7 +25,7 @@ pub(crate) struct Desks {
 }
 
 impl Desks {
-    /// Has four desks for each processor.
+    /// Creates four permits per processor.
     pub(crate) fn of_this_machine() -> Self {
         Self::new(DESKS * thread::available_parallelism().map_or(1, usize::from))
     }
@@ -34,15 +34,15 @@ impl Desks {
         Self { free: Arc::new(Semaphore::new(most)), most }
     }
 
-    /// Waits until a search or a context may be worked out, first come, first served.
+    /// Waits for a permit of a search or a context, in order of arrival.
     ///
     /// # Errors
-    /// `unavailable` when the server ends.
+    /// `unavailable` when the server stops.
     pub(crate) async fn take(&self) -> Result<SemaphorePermit<'_>, Problem> {
         self.free.acquire().await.map_err(|_| Problem::new("unavailable", "the server ends"))
     }
 
-    /// Waits, on a thread of its own, while somebody works at a desk, 20 ms at most; returns how many pauses that were.
+    /// Blocks the current thread while a query is running, at most 20 ms; returns the number of waits.
     pub(crate) fn give_way(&self) -> u32 {
         let mut pauses = 0;
         while pauses < PAUSES && self.free.available_permits() < self.most {

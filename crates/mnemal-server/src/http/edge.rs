@@ -1,4 +1,4 @@
-//! The edge: what every request passes before its handler and every answer after it.
+//! Middleware: everything that a request passes before its handler, and a response after it.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -32,18 +32,18 @@ use crate::http::route::{Label, Needs, Route, Takes};
 use crate::http::{body, mcp, route};
 use crate::settings::{AuthMode, ServerSettings};
 
-/// Longest address. Source: SURFACES 11.4.
+/// Maximum length of an address. Source: own default, that of common servers.
 const LONGEST_URI: usize = 8_192;
-/// Longest idempotency key, in characters. Source: SURFACES 5.1.
+/// Maximum length of an idempotency key, in characters. Source: own default, several times a UUID.
 const LONGEST_KEY: usize = 200;
-/// Longest id of a request that is taken over from the caller, in characters. Source: own default.
+/// Maximum length of a request id that is accepted from the caller, in characters. Source: own default.
 const LONGEST_ID: usize = 64;
-/// How long a request waits for a free slot. Source: own choice, as long as a person waits before asking again.
+/// Time that a request waits for a free slot. Source: own choice, as long as a person waits before asking again.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// The zone in which the days of a request are meant.
+/// The header with the zone of days in the request.
 pub(crate) const TIME_ZONE: &str = "time-zone";
-/// The header that names a bot.
+/// The header that identifies a bot.
 const BOT: &str = "x-bot-id";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -56,10 +56,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Wires a server.
+    /// Creates a server.
     ///
     /// # Errors
-    /// `Invalid` for settings out of range, or an open server that others than this machine would reach.
+    /// `Invalid` for settings out of range, or an unauthenticated server that other machines could reach.
     pub fn new(
         spaces: Spaces,
         access: Access,
@@ -78,14 +78,14 @@ impl Server {
         Ok(Self { host, router })
     }
 
-    /// The same, which also does errands for other processes of the same user.
+    /// As [`new`](Self::new), and runs commands for other processes.
     #[must_use]
     pub fn with_errands(mut self, errands: Errands) -> Self {
         self.router = self.router.merge(errand::router(&self.host, errands));
         self
     }
 
-    /// The same, which also carries the Model Context Protocol for other processes of the same user.
+    /// As [`new`](Self::new), and serves the Model Context Protocol to other processes of the same user.
     #[cfg(unix)]
     #[must_use]
     pub fn with_pipes(mut self, pipes: Pipes) -> Self {
@@ -93,8 +93,8 @@ impl Server {
         self
     }
 
-    /// The same, which also answers the Model Context Protocol at another path with another handler, behind the keys, limits and
-    /// transport of this server: for suites of tests that bring their own tools.
+    /// As [`new`](Self::new), and serves the Model Context Protocol at another path with another handler, with the same
+    /// authentication, limits and transport: for test suites with their own tools.
     #[doc(hidden)]
     #[must_use]
     pub fn with_protocol<H: rmcp::ServerHandler + Clone + Sync>(mut self, path: &str, handler: H) -> Self {
@@ -121,7 +121,7 @@ impl Server {
         let label = response.extensions_mut().remove().map_or("none", |Label(label)| label);
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
             let mut told = Reply::problem(&problem, &id).into_response();
-            // What layers have said of it, such as who may read it, and which methods there are.
+            // Keeps headers that layers have set, such as CORS and the allowed methods.
             response.headers_mut().remove(header::CONTENT_LENGTH);
             told.headers_mut().extend(std::mem::take(response.headers_mut()));
             response = told;
@@ -139,7 +139,7 @@ impl Server {
         response
     }
 
-    /// Checks the address, the name under which the server was asked, and the page that asks.
+    /// Checks the address length, the host name, and the origin.
     fn is_asked_properly(&self, uri: &hyper::Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let length = uri.path().len() + uri.query().map_or(0, str::len);
         if length > LONGEST_URI {
@@ -168,7 +168,7 @@ impl Server {
 
     fn new_id(&self) -> String {
         let mut bytes = [0; 8];
-        // Without randomness the clock tells requests apart.
+        // Without randomness the clock distinguishes requests.
         if getrandom::fill(&mut bytes).is_err() {
             bytes = self.host.now().as_micros().to_le_bytes();
         }
@@ -176,14 +176,14 @@ impl Server {
     }
 }
 
-/// Mounts everything that is served.
+/// Builds the router of everything that is served.
 fn router(host: &Arc<Host>) -> Router {
     let mut router = route::router(host);
     let told = Arc::clone(host);
     if host.settings.mcp {
         router = router.merge(mcp::router(host));
     }
-    // Origins are checked before anything else; those that come here may read the answer.
+    // Origins are checked first; those that reach this point may read the response.
     let pages = CorsLayer::new()
         .allow_origin(AllowOrigin::mirror_request())
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
@@ -206,7 +206,7 @@ fn router(host: &Arc<Host>) -> Router {
         .layer(DefaultBodyLimit::max(host.settings.max_body_kb * 1_024))
 }
 
-/// What is said of a path that nothing answers.
+/// Returns the error for an unknown path.
 fn no_route(uri: &hyper::Uri, settings: &ServerSettings) -> Problem {
     let problem = Problem::not_found("no such route");
     let is_mcp = uri.path() == "/mcp" || uri.path().starts_with("/mcp/");
@@ -216,7 +216,7 @@ fn no_route(uri: &hyper::Uri, settings: &ServerSettings) -> Problem {
     problem.hint("Look the path up in /openapi.json, which lists what this server answers.")
 }
 
-/// Returns a name without its port.
+/// Returns a host name without its port.
 fn name_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -224,7 +224,7 @@ fn name_of(authority: &str) -> &str {
     }
 }
 
-/// Passes a request through everything that stands before its handler.
+/// Runs the middleware of a request.
 pub(crate) async fn called(
     host: &Arc<Host>,
     (route, known): (&Route, &[String]),
@@ -234,7 +234,7 @@ pub(crate) async fn called(
     let principal = let_in(host, route, &path, &request)?;
     route.is_served(&host.settings)?;
     all_known(request.uri(), known)?;
-    // A neighbour that had to wait would open the file itself, which costs more.
+    // A process of the same user that had to wait would open the file itself, which costs more.
     if request.extensions().get::<Neighbour>().is_none() {
         at_its_rate(host, &principal)?;
     }
@@ -273,8 +273,7 @@ pub(crate) async fn called(
     answered(route, call).await
 }
 
-/// Makes sure that nothing stands behind the question mark that the route does not know: a condition that is not understood
-/// must not be taken for none.
+/// Rejects unknown query parameters: an ignored filter would widen the result.
 fn all_known(uri: &hyper::Uri, known: &[String]) -> Result<(), Problem> {
     let query = uri.query().unwrap_or_default();
     let Some((name, _)) =
@@ -290,7 +289,7 @@ fn all_known(uri: &hyper::Uri, known: &[String]) -> Result<(), Problem> {
     Err(Problem::invalid(format!("query: unknown field `{name}`; {there_are}")))
 }
 
-/// Makes sure that a body says nothing to a route that reads none.
+/// Rejects a body on a route without one.
 fn without_body(bytes: &[u8]) -> Result<(), Problem> {
     if bytes.is_empty() {
         return Ok(());
@@ -303,10 +302,10 @@ fn without_body(bytes: &[u8]) -> Result<(), Problem> {
     }
 }
 
-/// Runs the handler, or repeats the answer that the same request had.
+/// Runs the handler, or replays the response to the same request.
 ///
-/// Its slot is taken when the body is there and given back when the work is done, so that it waits for no client. What reads
-/// a stream goes by the turns of streams instead.
+/// Its slot is acquired when the body is complete and released when the work is done, so that it never waits for a client.
+/// Streaming handlers use the turns of streams instead.
 async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
     let host = Arc::clone(&call.host);
     let slot = if call.parts.is_none() { Some(slot(&host).await?) } else { None };
@@ -358,9 +357,9 @@ async fn answered(route: &Route, call: Call) -> Result<Reply, Problem> {
     Ok(reply)
 }
 
-/// Makes sure that the caller may call a route in its space.
+/// Authorizes the caller for a route in its space.
 ///
-/// A space that the key does not know does not exist for it.
+/// A space that the key may not access is treated as missing.
 fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Result<Principal, Problem> {
     let principal = host.principal(request.headers(), request.extensions());
     let Needs::Right(right) = route.needs else {
@@ -379,7 +378,7 @@ fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Res
     Ok(principal)
 }
 
-/// Makes sure that a key asks no faster than the settings allow.
+/// Enforces the rate limit of a key.
 pub(super) fn at_its_rate(host: &Host, principal: &Principal) -> Result<(), Problem> {
     host.rate.take(&principal.id, host.clock.monotonic()).map_err(|wait| {
         let most = host.settings.rate_limit_rps;
@@ -387,17 +386,17 @@ pub(super) fn at_its_rate(host: &Host, principal: &Principal) -> Result<(), Prob
     })
 }
 
-/// What is said of work that is not done in the time of a request.
+/// Returns the error for a request timeout.
 pub(super) fn late() -> Problem {
     Problem::new("unavailable", "it takes too long; what was begun goes on")
 }
 
-/// What is said to a key without a right.
+/// Returns the error for a missing right.
 pub(super) fn lacks(right: Right) -> Problem {
     Problem::new("right_missing", format!("this needs the right {}", right.as_str()))
 }
 
-/// Waits a moment for a free slot.
+/// Waits for a free slot, with a time limit.
 pub(super) async fn slot(host: &Host) -> Result<OwnedSemaphorePermit, Problem> {
     slot_within(host, WAIT).await
 }
@@ -408,7 +407,7 @@ pub(super) async fn slot_within(host: &Host, time: Duration) -> Result<OwnedSema
     slot.map_err(|_| busy())?.map_err(|_| busy())
 }
 
-/// Makes sure that a body says that it is JSON: a form of a page cannot say so.
+/// Checks that a body is declared as JSON: an HTML form cannot declare that.
 pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
     let kind = said.split(';').next().unwrap_or_default().trim();
@@ -437,7 +436,7 @@ fn request_id(headers: &HeaderMap) -> Option<String> {
     headers.get(REQUEST_ID)?.to_str().ok().filter(is_safe).map(str::to_owned)
 }
 
-/// Whether a principal may see more than the status.
+/// Whether a principal may see the full health report.
 pub(crate) fn sees_health(principal: &Principal) -> bool {
     principal.may(Right::Metrics)
 }

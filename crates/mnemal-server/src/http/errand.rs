@@ -1,8 +1,8 @@
-//! Errands: commands that this server does for others, with the spaces that it has open.
+//! Remote commands: command lines that this server runs for other processes, with its open spaces.
 //!
-//! A program of the same user that would open a space itself asks through the socket in the data directory, so that a space
-//! that is served is open once. A program that has no file of the space asks at the port with a key, and has done what the
-//! key may, in the spaces that it knows. What an errand says, and what it needs, is known to the program that serves.
+//! A process of the same user that would open a space itself sends its command through the socket in the data directory, so that
+//! a served space is opened only once. A program on another machine sends it to the port with a key, and may do what the key
+//! allows in its spaces. The content of a command, and the right that it needs, are defined by the serving program.
 
 use std::fmt;
 use std::pin::Pin;
@@ -25,45 +25,45 @@ use crate::http::reply::Reply;
 use crate::http::route::Label;
 use crate::http::{body, edge};
 
-/// Where errands are asked.
+/// The path of remote commands.
 pub const ERRANDS: &str = "/errands";
 
-/// Who asks for an errand.
+/// The caller of a remote command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asking {
     /// A process of the same user, which could open the files itself.
     Neighbour,
-    /// Whoever holds a key, perhaps on another machine.
+    /// The holder of a key, possibly on another machine.
     Holder(Principal),
 }
 
-/// Why an errand is not done.
+/// The reason why a command is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is none of this program's.
+    /// It is not meant for this program.
     Other,
-    /// It cannot be done for others; the reason.
+    /// It cannot be run remotely, with the reason.
     Wrong(String),
-    /// There is no space of this name, or whoever asks must not know it.
+    /// There is no space with this name, or the caller may not access it.
     NoSpace(String),
-    /// Whoever asks lacks a right.
+    /// The caller lacks a right.
     Right(Right),
-    /// It says words in the user's name, which an agent cannot.
+    /// It stores words of the user, which an agent cannot vouch for.
     AppKey,
-    /// It failed inside, and may have been done.
+    /// It failed internally, and may have been executed.
     Failed,
 }
 
-/// What comes of an errand.
+/// The pending result of a command.
 pub type Done = Pin<Box<dyn Future<Output = Result<Bytes, Refused>> + Send>>;
 
-/// What the program that serves does for others: takes who asks and the text of an errand, and answers it.
+/// The command runner of the serving program: takes the caller and the command, and returns the result.
 #[derive(Clone)]
 pub struct Errands(Arc<dyn Fn(Asking, Bytes) -> Done + Send + Sync>);
 
 impl Errands {
-    /// Takes what does them, and refuses what whoever asks may not. An errand that was begun is finished, also when whoever
-    /// asked has gone.
+    /// Wraps the function that runs commands and rejects those that the caller may not run. A started command is finished, even
+    /// if the caller disconnects.
     pub fn new(done: impl Fn(Asking, Bytes) -> Done + Send + Sync + 'static) -> Self {
         Self(Arc::new(done))
     }
@@ -75,7 +75,7 @@ impl fmt::Debug for Errands {
     }
 }
 
-/// Mounts the errands.
+/// Builds the router of remote commands.
 pub(super) fn router(host: &Arc<Host>, errands: Errands) -> Router {
     let most = host.settings.max_body_kb * 1_024;
     let host = Arc::clone(host);
@@ -93,9 +93,9 @@ pub(super) fn router(host: &Arc<Host>, errands: Errands) -> Router {
 async fn answer(host: Arc<Host>, errands: Errands, request: Request) -> Result<Response, Problem> {
     let asking = asking(&host, &request)?;
     edge::is_json(request.headers())?;
-    // A neighbour waits for as long as its command would take by itself.
+    // A process of the same user waits as long as its command would take by itself.
     let limit = matches!(asking, Asking::Holder(_)).then(|| host.settings.timeout());
-    // The space is tended then, and those who watch it are told.
+    // The space then gets upkeep, and its watchers are notified.
     let space = space(request.headers());
     let errand = body::whole(request, host.settings.timeout(), host.settings.max_body_kb).await?;
     let slot = edge::slot(&host).await?;
@@ -125,7 +125,7 @@ async fn answer(host: Arc<Host>, errands: Errands, request: Request) -> Result<R
     }
 }
 
-/// Returns who asks, at the rate of the key.
+/// Returns the caller, within the rate limit of its key.
 fn asking(host: &Host, request: &Request) -> Result<Asking, Problem> {
     let headers = request.headers();
     if request.extensions().get::<Neighbour>().is_some() && !headers.contains_key(header::AUTHORIZATION) {

@@ -1,4 +1,4 @@
-//! Between streams of the network and readers and writers that block: import and export run on a thread of their own.
+//! Adapters between network streams and blocking readers and writers: import and export run on separate threads.
 
 use std::convert::Infallible;
 use std::io::{self, BufRead, Read, Write};
@@ -16,17 +16,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use crate::http::desks::Desks;
 use crate::http::problem::Problem;
 
-/// Bytes that are sent at once. Source: own default.
+/// Size of a sent chunk, in bytes. Source: own default.
 const CHUNK: usize = 64 * 1_024;
-/// Chunks that wait for the client. Source: own default, 128 KiB a stream, so that one that is not read costs little.
+/// Chunks buffered for a client. Source: own default, 128 KiB per stream, so that an unread one costs little.
 const WAITING: usize = 2;
-/// Streams that are open at once. Source: own default; each is a thread that waits for its client, of some 500 there are.
+/// Maximum number of open streams. Source: own default; each blocks one of some 500 threads.
 const STREAMS: usize = 128;
 
-/// Who may work on a stream now.
+/// The turns of streams.
 ///
-/// A stream can be as long as a space, so only so many are worked on at once; whoever waits for a client gives its turn away
-/// until the client has moved. Searches and contexts go before each part of it.
+/// A stream can be as long as a space, so the number of active ones is limited; a stream that waits for its client releases its
+/// turn until the client continues. Searches and contexts have priority over each part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
@@ -36,7 +36,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Lets half of the processors work on streams, and at least one.
+    /// Allows active streams on half of the processors, at least one.
     pub(crate) fn of_this_machine(desks: Desks) -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         Self::new((processors / 2).max(1), desks)
@@ -46,7 +46,7 @@ impl Turns {
         Self { free: Arc::new(Semaphore::new(most)), most, streams: Arc::new(Semaphore::new(STREAMS)), desks }
     }
 
-    /// Opens a stream; nothing is worked on yet.
+    /// Opens a stream, without a turn.
     ///
     /// # Errors
     /// `unavailable` when too many are open.
@@ -57,7 +57,7 @@ impl Turns {
         Ok(Turn { turns, taken: None, desks, _stream: stream })
     }
 
-    /// Waits until nobody works on a stream, and lets nobody begin again.
+    /// Waits for all active streams, and lets none start again.
     pub(crate) async fn end(&self) {
         let all = u32::try_from(self.most).unwrap_or(u32::MAX);
         let _all = self.free.acquire_many(all).await;
@@ -65,7 +65,7 @@ impl Turns {
     }
 }
 
-/// The turn of one stream, which is taken for work and given back for waiting.
+/// The turn of one stream, acquired for work and released while it waits.
 #[derive(Debug)]
 pub(crate) struct Turn {
     turns: Arc<Semaphore>,
@@ -75,7 +75,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits, on a thread of its own, until it may work on the next part.
+    /// Blocks the current thread until the next part may be processed.
     fn take(&mut self) -> io::Result<()> {
         if self.taken.is_none() {
             let turn = wait(Arc::clone(&self.turns).acquire_owned());
@@ -90,7 +90,7 @@ impl Turn {
     }
 }
 
-/// Reads what comes in, on a thread that may wait.
+/// A blocking reader of a request body.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     parts: mpsc::Receiver<io::Result<Bytes>>,
@@ -144,7 +144,7 @@ impl BufRead for Incoming {
     }
 }
 
-/// Writes what goes out, on a thread that may wait for the client.
+/// A blocking writer of a response body.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     parts: mpsc::Sender<Bytes>,
@@ -153,7 +153,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Waits until it may work; what is written before that waits there.
+    /// Blocks until work may begin; data written before that waits.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         self.turn.take()
     }
@@ -185,10 +185,10 @@ impl Write for Outgoing {
     }
 }
 
-/// Waits on a thread of its own for what other threads do.
+/// Blocks the current thread on a future.
 ///
-/// The library's own way of blocking is refused below a future that drives others, which is where readers and writers are
-/// called. The future is not asked to give way: nobody else waits for this thread.
+/// The runtime's own blocking call is not allowed inside a future that drives others, where readers and writers are called. The
+/// future runs without a cooperative budget: nothing else waits for this thread.
 fn wait<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Parked(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -201,7 +201,7 @@ fn wait<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// A thread that waits.
+/// A parked thread.
 struct Parked(Thread);
 
 impl Wake for Parked {
@@ -210,13 +210,13 @@ impl Wake for Parked {
     }
 }
 
-/// Returns a writer, and the body that sends what is written.
+/// Returns a writer, and the body that sends its output.
 pub(crate) fn outgoing(turn: Turn) -> (Outgoing, Body) {
     let (parts, sent) = mpsc::channel(WAITING);
     (Outgoing { parts, part: Vec::new(), turn }, body(sent))
 }
 
-/// Returns a body that sends what comes through a channel, until its sender is dropped.
+/// Returns a body that sends the items of a channel, until its sender is dropped.
 pub(crate) fn body(parts: mpsc::Receiver<Bytes>) -> Body {
     Body::from_stream(stream::unfold(parts, |mut parts| async move {
         let part = parts.recv().await?;
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    /// Long enough for the slowest machine; nothing waits for it to pass.
+    /// Long enough for the slowest machine; no test waits for it to pass.
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
@@ -256,7 +256,7 @@ mod tests {
         assert!(reading.await.unwrap() == text);
     }
 
-    // Two streams and one turn: whoever waits for its client leaves the turn to the other.
+    // Two streams and one turn: the one that waits for its client releases the turn.
     #[tokio::test]
     async fn a_client_that_reads_nothing_holds_no_turn() {
         let turns = Turns::new(1, Desks::new(1));

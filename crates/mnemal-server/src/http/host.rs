@@ -1,4 +1,4 @@
-//! State that all requests share: the spaces, the keys, the limits, and what is counted.
+//! State shared by all requests: spaces, keys, limits, and metrics.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,25 +20,25 @@ use crate::limits::RateLimit;
 use crate::metrics::Metrics;
 use crate::settings::{AuthMode, ServerSettings};
 
-/// Time after which the spaces are looked for again when their folder could not be read. Source: own default.
+/// Retry interval when the folder of spaces could not be read. Source: own default.
 const AGAIN: Duration = Duration::from_secs(10);
-/// How long it is believed which spaces are always on. Source: own default; a marker is set by hand.
+/// Cache time of the list of always-on spaces. Source: own default; a marker is set by hand.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// Time between two looks for spaces whose upkeep is due. Source: own default.
+/// Interval of the scan for spaces whose upkeep is due. Source: own default.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time between two steps of a space's upkeep, where nothing waits to be read. Source: own default, that of the MCP server.
+/// Interval of a space's upkeep without lag. Source: own default, that of the MCP server.
 const TEND_EVERY: Duration = Duration::from_secs(30);
-/// Time after which a space that nobody asks is no longer tended. Source: DECISIONS 5, idle spaces are closed after 60 s.
+/// Idle time after which a space gets no more upkeep. Source: own default, that after which idle spaces are closed.
 const IDLE: Duration = Duration::from_mins(1);
 
-/// Who is let in, and how that is known.
+/// Authentication settings, with the keys.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Who is let in.
+    /// The authentication mode.
     pub mode: AuthMode,
-    /// The keys that were made.
+    /// The created keys.
     pub keyring: Keyring,
-    /// The key that a person's own programs share, where there is one.
+    /// The local key, shared by a user's own programs, if there is one.
     pub local: Option<Secret>,
 }
 
@@ -46,7 +46,7 @@ pub struct Access {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbour;
 
-/// What all requests share.
+/// The shared state.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) spaces: Spaces,
@@ -55,30 +55,30 @@ pub(crate) struct Host {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
-    /// Searches and contexts that are worked out at once.
+    /// Permits of concurrent searches and contexts.
     pub(crate) desks: Desks,
-    /// Who may work on a stream that is as long as a space.
+    /// Turns of streams that are as long as a space.
     pub(crate) turns: Turns,
     pub(crate) metrics: Metrics,
     pub(crate) replays: Replays,
     pub(crate) jobs: Jobs,
-    /// Whether the server has been asked to end.
+    /// Whether the server is shutting down.
     pub(crate) ending: watch::Sender<bool>,
     tended: Mutex<HashMap<SpaceId, Tended>>,
     always_on: Mutex<Option<(Duration, Vec<SpaceId>)>>,
 }
 
-/// What is known of a space that was asked.
+/// The upkeep state of a space in use.
 #[derive(Debug)]
 struct Tended {
     asked_at: Duration,
-    /// When it was last tended; `None` before its index is loaded.
+    /// Time of the last upkeep; `None` before its index is loaded.
     done_at: Option<Duration>,
-    /// Whether something was asked since.
+    /// Whether there was a request since.
     is_due: bool,
-    /// What its layers had not read after the last step.
+    /// Lag of its layers after the last step.
     unread: Option<u64>,
-    /// Told when something was written.
+    /// Notified after every write.
     written: watch::Sender<u64>,
 }
 
@@ -113,21 +113,21 @@ impl Host {
         self.clock.now()
     }
 
-    /// Opens a space that is there.
+    /// Opens an existing space.
     pub(crate) async fn open(&self, space: &SpaceId) -> Result<Memory, Problem> {
         let memory = self.spaces.open(space).await?;
         self.note(space);
         Ok(memory)
     }
 
-    /// Opens a space, which is made if it is not there.
+    /// Opens a space, and creates it if it does not exist.
     pub(crate) async fn open_or_create(&self, space: &SpaceId) -> Result<Memory, Problem> {
         let memory = self.spaces.open_or_create(space).await?;
         self.note(space);
         Ok(memory)
     }
 
-    /// Returns the spaces that are read beside every other one.
+    /// Returns the always-on spaces.
     pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>, Problem> {
         let now = self.clock.monotonic();
         let mut known = self.always_on.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,24 +142,24 @@ impl Host {
         Ok(spaces)
     }
 
-    /// Forgets which spaces are always on, because it was just changed.
+    /// Clears the cache of always-on spaces, after a change.
     pub(crate) fn always_on_has_changed(&self) {
         *self.always_on.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Tells those who watch a space that something was written.
+    /// Notifies the watchers of a space about a write.
     pub(crate) fn tell_written(&self, space: &SpaceId) {
         if let Some(tended) = self.tended().get(space) {
             tended.written.send_modify(|count| *count = count.wrapping_add(1));
         }
     }
 
-    /// Returns what tells that something was written into a space.
+    /// Returns a receiver of write notifications of a space.
     pub(crate) fn watch(&self, space: &SpaceId) -> Option<watch::Receiver<u64>> {
         self.tended().get(space).map(|tended| tended.written.subscribe())
     }
 
-    /// Returns who sends a key; without one whoever asks, where everybody is let in.
+    /// Returns the principal of a request; without a key an anonymous one, if authentication is off.
     pub(crate) fn principal(&self, headers: &HeaderMap, known: &Extensions) -> Result<Principal, Problem> {
         let refused = |detail: &str| Problem::new("unauthenticated", detail);
         if self.access.mode == AuthMode::None {
@@ -169,14 +169,14 @@ impl Host {
         if header.is_none() && known.get::<Neighbour>().is_some() {
             return Ok(Principal::owner("local"));
         }
-        // Programs made for mem0 say their key so.
+        // Clients of mem0 send their key in this header.
         let other = headers.get("x-api-key").and_then(|key| key.to_str().ok());
         let secret = match (header, other.filter(|_| self.settings.compat.mem0)) {
             (None, Some(key)) => Secret::parse(key),
             (None, None) => return Err(refused("there is no key in the request")),
             (Some(header), _) => {
                 let (scheme, key) = header.split_once(' ').unwrap_or_default();
-                // Its clients say it as a token.
+                // Clients of mem0 use this scheme.
                 let is_token = self.settings.compat.mem0 && scheme.eq_ignore_ascii_case("token");
                 Secret::parse(key).filter(|_| is_token || scheme.eq_ignore_ascii_case("bearer"))
             }
@@ -191,12 +191,12 @@ impl Host {
         known.ok_or_else(|| refused("this key is not known, has expired, or was revoked"))
     }
 
-    /// Returns the spaces that were asked lately.
+    /// Returns the spaces with recent requests.
     pub(crate) fn open_spaces(&self) -> Vec<SpaceId> {
         self.tended().keys().cloned().collect()
     }
 
-    /// Attends to every always-on space, whether it is asked or not, until the server ends.
+    /// Runs the background work of every always-on space, with or without requests, until the server stops.
     pub(crate) async fn attend(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
         loop {
@@ -214,7 +214,7 @@ impl Host {
         }
     }
 
-    /// Does what is due between requests in spaces that are not always on, until the server ends.
+    /// Runs the due upkeep of other spaces between requests, until the server stops.
     pub(crate) async fn tend(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
         let mut pause = LOOK;
@@ -224,10 +224,10 @@ impl Host {
             }
             pause = LOOK;
             for space in self.due() {
-                // A space that was removed, or cannot be opened now, is looked at again when it is asked.
+                // A space that was removed, or cannot be opened now, is retried with its next request.
                 let Ok(memory) = self.spaces.open(&space).await else { continue };
                 let engine = memory.engine();
-                // What cannot be loaded is a gap of the answers that need it.
+                // A failure to load is a gap of the answers that need the index.
                 let _gap = engine.load().await;
                 if self.always_on().is_ok_and(|attended| attended.contains(&space)) {
                     continue;
@@ -245,8 +245,8 @@ impl Host {
         }
     }
 
-    /// Compresses the conversations that are due in spaces that were asked and are not always on, until the server ends; a language
-    /// model that is asked keeps no upkeep waiting.
+    /// Compresses the due conversations of other spaces in use, until the server stops; upkeep does not wait for a language
+    /// model.
     pub(crate) async fn compress(&self) {
         let mut ending = self.ending.subscribe();
         let mut known: BTreeMap<SpaceId, Conversations> = BTreeMap::new();
@@ -273,7 +273,7 @@ impl Host {
         }
     }
 
-    /// Returns the spaces whose upkeep is due, and takes note that it is done.
+    /// Returns the spaces whose upkeep is due, and marks it as done.
     fn due(&self) -> Vec<SpaceId> {
         let now = self.clock.monotonic();
         let mut tended = self.tended();
@@ -290,7 +290,7 @@ impl Host {
         due
     }
 
-    /// Notes what a step of upkeep left; returns whether the next one is due at once.
+    /// Records the lag after a step of upkeep; returns whether the next one is due at once.
     fn goes_on(&self, space: &SpaceId, did: &mnemal::Tended) -> bool {
         let mut tended = self.tended();
         let Some(one) = tended.get_mut(space) else { return false };
@@ -302,7 +302,7 @@ impl Host {
         has_more
     }
 
-    /// Notes that a space was asked.
+    /// Records a request to a space.
     fn note(&self, space: &SpaceId) {
         let now = self.clock.monotonic();
         let mut tended = self.tended();

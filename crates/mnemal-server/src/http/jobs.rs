@@ -1,7 +1,7 @@
-//! Work that takes longer than a request: begun by one, looked at by others.
+//! Background jobs: started by one request, queried by others.
 //!
-//! What a job does it does in the log, step by step; what is kept here is only how far it is, and only as long as the server
-//! runs. A job that a restart broke off is begun again by whoever needs it, and repeats nothing.
+//! A job's effects are in the log, step by step; only its progress is kept here, as long as the server runs. A job that a restart
+//! interrupted can be started again, and repeats nothing.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,9 +16,9 @@ use crate::http::call::Call;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 
-/// Jobs that are remembered; the oldest that has ended goes first. Source: own default, a few pages.
+/// Number of remembered jobs; the oldest finished one is dropped first. Source: own default, a few pages.
 const REMEMBERED: usize = 1_000;
-/// Jobs that run at once. Source: own default; they share one processor with every request.
+/// Maximum number of concurrent jobs. Source: own default; they share one processor with every request.
 const RUNNING: usize = 8;
 
 /// The jobs of a server.
@@ -57,10 +57,10 @@ pub(crate) struct JobForm {
 }
 
 impl Jobs {
-    /// Begins a job in the space of a call.
+    /// Starts a job in the space of a call.
     ///
     /// # Errors
-    /// `unavailable` when eight run.
+    /// `unavailable` when eight are running.
     pub(crate) fn begin(
         &self,
         call: &Call,
@@ -82,7 +82,7 @@ impl Jobs {
         Ok(form)
     }
 
-    /// Does a job in the space of a call within the request, which holds a slot for it; it is listed like any other.
+    /// Runs a job in the space of a call within the request, using its slot; it is listed like any other.
     ///
     /// # Errors
     /// `unavailable` without randomness.
@@ -98,7 +98,7 @@ impl Jobs {
         self.get(&call.space()?, &form.id)
     }
 
-    /// Notes a job that begins now.
+    /// Registers a job that starts now.
     fn noted(&self, call: &Call, kind: &'static str) -> Result<JobForm, Problem> {
         let form = JobForm {
             id: new_id()?,
@@ -130,12 +130,12 @@ impl Jobs {
         found.map(|job| job.form.clone()).ok_or_else(|| Problem::not_found(format!("no job {id:?}")))
     }
 
-    /// Breaks the jobs off between two of their steps: what they have done stays.
+    /// Stops the jobs between two of their steps: completed steps stay.
     pub(crate) fn end(&self) {
         self.tasks().abort_all();
     }
 
-    /// Waits until no job runs.
+    /// Waits until no job is running.
     pub(crate) async fn joined(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         while tasks.join_next().await.is_some() {}

@@ -1,7 +1,7 @@
-//! The Model Context Protocol on the same port: `/mcp` and `/mcp/{space}`.
+//! The Model Context Protocol over HTTP: `/mcp` and `/mcp/{space}`.
 //!
-//! Every request stands for itself: the key says who asks, the path (or the header `X-Mnemal-Space`, or the only space of the
-//! key) where, and no table of sessions grows. What the key may not do is not offered.
+//! Requests are stateless: the key identifies the caller, and the path (or the header `X-Mnemal-Space`, or the only space of the
+//! key) the space; there is no session table. Tools that the key may not use are not offered.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ use crate::http::route::Label;
 use crate::http::{body, edge};
 use crate::mcp::{Options, Profile, Reach, StatelessService};
 
-/// Under which requests of the protocol are counted.
+/// Metric label of protocol requests.
 const LABEL: &str = "/mcp";
-/// Names the space of `/mcp`, and that of an errand.
+/// The header with the space of `/mcp`, and of a remote command.
 pub const SPACE: HeaderName = HeaderName::from_static("x-mnemal-space");
 
-/// Mounts the protocol's paths.
+/// Builds the router of the protocol.
 pub(super) fn router(host: &Arc<Host>) -> Router {
     let host = Arc::clone(host);
     let answer = move |request: Request| {
@@ -49,7 +49,7 @@ pub(super) fn router(host: &Arc<Host>) -> Router {
     Router::new().route("/mcp", any(answer.clone())).route("/mcp/{space}", any(answer))
 }
 
-/// Mounts what another handler answers, behind the same keys, limits and transport.
+/// Builds the router of another handler, with the same authentication, limits and transport.
 pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &str, handler: H) -> Router {
     let host = Arc::clone(host);
     let service = StatelessService::around(handler, host.settings.max_body_kb * 1_024);
@@ -68,7 +68,7 @@ pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &st
     Router::new().route(path, any(answer))
 }
 
-/// Makes sure that the caller may read, at the rate of its key.
+/// Authorizes the caller for reading, within the rate limit of its key.
 fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
     let principal = host.principal(request.headers(), request.extensions())?;
     host.rate
@@ -80,7 +80,7 @@ fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
     Err(Problem::new("right_missing", "this needs the right read"))
 }
 
-/// Answers a message of the protocol.
+/// Answers a protocol message.
 async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
     let principal = let_in(host, &request)?;
     let space = space(&principal, &request)?;
@@ -121,7 +121,7 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
     response
 }
 
-/// Reads a message whole, and hands it on in a slot.
+/// Reads a complete message, and handles it in a slot.
 async fn carried<H: ServerHandler + Clone>(
     host: &Host,
     request: Request,
@@ -131,14 +131,14 @@ async fn carried<H: ServerHandler + Clone>(
     accept_both(&mut head.headers);
     let time = host.settings.timeout();
     let message = body::whole(Request::new(body), time, host.settings.max_body_kb).await?;
-    // Clients of the protocol do not ask again by themselves, so they wait longer for a slot than others.
+    // Protocol clients do not retry by themselves, so they wait longer for a slot than others.
     let slot = edge::slot_within(host, time).await?;
     let response = service.answer(Request::from_parts(head, Body::from(message))).await;
     Ok(response.map(|body| passed_on(body, slot)))
 }
 
-/// Lets whoever takes JSON, or anything, take both kinds of answers: one request is answered with one of JSON, whatever else the
-/// protocol asks a client to say.
+/// Accepts clients that declare JSON or any type as if they accepted both response types: a single request is answered with JSON,
+/// although the protocol requires clients to declare event streams too.
 fn accept_both(headers: &mut HeaderMap) {
     let takes_json = |value: &HeaderValue| {
         let ranges = value.to_str().unwrap_or_default().split(',');
@@ -151,9 +151,9 @@ fn accept_both(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns an answer that holds its slot until the call has ended, and not until the client has read it.
+/// Returns a response that holds its slot until the call has ended, not until the client has read it.
 ///
-/// What waits for the client is bounded by what one call says.
+/// The buffered data is bounded by the answer of one call.
 fn passed_on(mut body: BoxBody<Bytes, Infallible>, slot: OwnedSemaphorePermit) -> Body {
     if body.size_hint().exact().is_some() {
         return Body::new(body);
@@ -173,7 +173,7 @@ fn passed_on(mut body: BoxBody<Bytes, Infallible>, slot: OwnedSemaphorePermit) -
     Body::new(StreamBody::new(frames))
 }
 
-/// Returns the space of a request, if the caller may know it.
+/// Returns the space of a request, if the caller may access it.
 fn space(principal: &Principal, request: &Request) -> Result<SpaceId, Problem> {
     let of_header = || request.headers().get(SPACE).and_then(|name| name.to_str().ok());
     let name = request.uri().path().strip_prefix("/mcp/").or_else(of_header);
@@ -191,16 +191,16 @@ fn space(principal: &Principal, request: &Request) -> Result<SpaceId, Problem> {
     space.ok_or_else(|| no_space(name))
 }
 
-/// Returns the zone in which the days of a request are meant: that of its header `Time-Zone`, else UTC.
+/// Returns the zone of days in a request: that of its header `Time-Zone`, else UTC.
 fn zone(request: &Request) -> Result<TimeZone, Problem> {
     let named = request.headers().get(edge::TIME_ZONE).map(|name| name.to_str().unwrap_or_default());
     call::zone(named)
 }
 
-/// What stands behind the question mark.
+/// The query parameters.
 #[derive(Deserialize)]
 struct Asked {
-    /// A profile of tools.
+    /// The tool profile.
     profile: Option<String>,
 }
 

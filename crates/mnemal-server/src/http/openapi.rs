@@ -1,4 +1,4 @@
-//! The `OpenAPI` document: the table of routes, written as others read it.
+//! The `OpenAPI` document, generated from the table of routes.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -9,7 +9,7 @@ use crate::http::problem::{self, ProblemForm};
 use crate::http::route::{Gives, Needs, Route, Takes, USER, names};
 use crate::settings::ServerSettings;
 
-/// Returns the document of what these settings serve.
+/// Returns the document of the routes that these settings enable.
 pub(crate) fn document(served: &ServerSettings) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
@@ -120,7 +120,7 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
     operation
 }
 
-/// Returns the schema of a form in itself, without references.
+/// Returns the schema of a form without references.
 pub(crate) fn inlined(form: crate::http::route::Form) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -138,7 +138,7 @@ fn query(schema: &Value) -> Vec<Value> {
             required.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name.as_str())));
         let mut schema = schema.clone();
         let words = schema.as_object_mut().and_then(|schema| schema.remove("description"));
-        // What is left out of a query is left out; there is no null in it.
+        // A query parameter is omitted instead of being null.
         if schema.get("default").is_some_and(Value::is_null)
             && let Some(schema) = schema.as_object_mut()
         {

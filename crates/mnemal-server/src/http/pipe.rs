@@ -1,8 +1,8 @@
-//! Pipes: the Model Context Protocol on the standard streams of another process of the same user, carried by a server that
-//! holds the space already. They come through the socket in the data directory alone.
+//! Stdio proxy, server side: the Model Context Protocol on the standard streams of another process of the same user, relayed to a
+//! server that holds the space. Only the socket in the data directory accepts it.
 //!
-//! The connection is taken over: what comes through it is what would come through the streams, and what answers it is what
-//! would answer there. So nothing differs but who has the file open.
+//! The connection is upgraded: it carries exactly the bytes of the standard streams, with the same handler. The only difference
+//! is the process that has the file open.
 
 use std::fmt;
 use std::io;
@@ -30,20 +30,20 @@ use crate::http::route::Label;
 use crate::http::seats::{Seat, Working};
 use crate::mcp::{self, Options};
 
-/// Where pipes are asked for.
+/// The path of the upgrade.
 pub const PIPES: &str = "/local/mcp";
-/// What a connection becomes.
+/// The upgraded protocol's name.
 pub const PIPED: &str = "mnemal-mcp";
 
-/// What a pipe leads to; `None` when the program that serves does not lead there.
+/// The memory that a connection asks for; `None` when the serving program refuses.
 pub type Led = Pin<Box<dyn Future<Output = Option<(Memory, Options)>> + Send>>;
 
-/// Where pipes lead: takes the text in which another process says what it would open.
+/// Opens memories for connections: takes the text in which another process describes what it would open.
 #[derive(Clone)]
 pub struct Pipes(Arc<dyn Fn(Bytes) -> Led + Send + Sync>);
 
 impl Pipes {
-    /// Takes what opens the memory of a pipe.
+    /// Wraps the function that opens the memory of a connection.
     pub fn new(led: impl Fn(Bytes) -> Led + Send + Sync + 'static) -> Self {
         Self(Arc::new(led))
     }
@@ -55,7 +55,7 @@ impl fmt::Debug for Pipes {
     }
 }
 
-/// Mounts the pipes.
+/// Builds the router of the stdio proxy.
 pub(super) fn router(host: &Arc<Host>, pipes: Pipes) -> Router {
     let host = Arc::clone(host);
     let answer = move |request: Request| {
@@ -78,7 +78,7 @@ async fn answer(host: Arc<Host>, pipes: Pipes, mut request: Request) -> Result<R
     let said = body::whole(request, host.settings.timeout(), host.settings.max_body_kb).await?;
     let led = (pipes.0)(said).await;
     let (memory, options) = led.ok_or_else(|| Problem::new("conflict", "this server does not lead there"))?;
-    // The server waits at its end for all seats, and with them for its pipes.
+    // On shutdown the server waits for all connections, including these.
     let working = seat.work();
     #[expect(
         clippy::disallowed_methods,
@@ -92,7 +92,7 @@ async fn answer(host: Arc<Host>, pipes: Pipes, mut request: Request) -> Result<R
     Ok(response)
 }
 
-/// Answers what comes through a pipe until the other process or the server ends.
+/// Serves a connection until the other process or the server stops.
 async fn carry(host: Arc<Host>, taken_over: OnUpgrade, memory: Memory, options: Options, working: Working) {
     let Ok(stream) = taken_over.await else { return };
     let (read, write) = tokio::io::split(TokioIo::new(stream));
@@ -109,7 +109,7 @@ async fn carry(host: Arc<Host>, taken_over: OnUpgrade, memory: Memory, options: 
     drop(working);
 }
 
-/// What comes through a pipe, which ends for the server when the server ends.
+/// A reader that ends when the server stops.
 struct UntilEnd {
     read: tokio::io::ReadHalf<TokioIo<Upgraded>>,
     ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,

@@ -1,4 +1,4 @@
-//! Errors on the wire: problem documents that say what to do next. Source: RFC 9457 and SURFACES 5.3.
+//! Errors on the wire: problem documents with hints. Source: RFC 9457.
 
 use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
@@ -6,9 +6,9 @@ use mnemal_core::{Error, ErrorKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Where types of problems are explained; the code is the last part.
+/// Base address of the problem types; the code is the last part.
 const TYPES: &str = "https://mnemal.dev/errors/";
-/// Seconds after which an overloaded server is asked again. Source: own default; a slot is free within one request's time.
+/// Seconds after which a client should retry an overloaded server. Source: own default; a slot is free within one request's time.
 const RETRY: u64 = 1;
 
 /// Every code with its status and title. Codes never change their meaning.
@@ -41,13 +41,13 @@ const CODES: &[(&str, u16, &str)] = &[
     ("unavailable", 503, "Not just now"),
 ];
 
-/// A refusal or failure.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     code: &'static str,
     detail: String,
     hint: Option<&'static str>,
-    /// Seconds until it is worth asking again.
+    /// Seconds until a retry makes sense.
     pub(crate) retry_after: Option<u64>,
 }
 
@@ -86,19 +86,19 @@ impl Problem {
         Self::new("not_found", detail)
     }
 
-    /// The same, which lies in a part of the request.
+    /// Adds the part of the request that is at fault.
     pub(crate) fn inside(mut self, part: &str) -> Self {
         self.detail = format!("{part}: {}", self.detail);
         self
     }
 
-    /// The same with what to do next.
+    /// Sets the hint.
     pub(crate) fn hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self
     }
 
-    /// The same with the time until it is worth asking again, in whole seconds, at least one.
+    /// Sets the time until a retry makes sense, in whole seconds, at least one.
     pub(crate) fn after(mut self, wait: std::time::Duration) -> Self {
         self.retry_after = Some(wait.as_secs().saturating_add(1));
         self
@@ -128,7 +128,7 @@ impl Problem {
         }
     }
 
-    /// Returns what happened, in words.
+    /// Returns the description.
     #[cfg(test)]
     pub(crate) fn detail(&self) -> &str {
         &self.detail
@@ -140,7 +140,7 @@ impl Problem {
     }
 }
 
-/// The edge writes the document, which names the request.
+/// The middleware writes the document, which contains the request id.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -154,7 +154,7 @@ pub(crate) fn codes() -> impl Iterator<Item = (&'static str, u16)> {
     CODES.iter().map(|(code, status, _)| (*code, *status))
 }
 
-/// What to do next where the place of the error knows nothing better.
+/// Returns the general hint of a code, for errors without a specific one.
 fn general(code: &str) -> Option<&'static str> {
     Some(match code {
         "not_found" => "List what is there, or recall it by its words.",
@@ -176,7 +176,7 @@ fn general(code: &str) -> Option<&'static str> {
     })
 }
 
-/// Errors of the engine: what the caller did wrong is told, what went wrong inside is not.
+/// Errors of the engine: the message is passed on for errors of the caller, but not for internal ones.
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error.kind() {

@@ -1,4 +1,4 @@
-//! Requests that are sent again: the first answer is given a second time, and nothing is done twice.
+//! Idempotent requests: a repeated request gets the first response again, and nothing is done twice.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use sha2::{Digest as _, Sha256};
 use crate::http::problem::Problem;
 use crate::http::reply::{Content, Reply};
 
-/// Answers that are remembered; the oldest go first. Source: own default. What was stored is known by its key as long as it
-/// lives, in the log; this is for everything else, and for answers word by word.
+/// Number of remembered responses; the oldest are dropped first. Source: own default. Stored events are recognized by their
+/// idempotency keys in the log, permanently; this covers other operations, and verbatim responses.
 const REMEMBERED: usize = 10_000;
-/// Longest answer that is remembered, in bytes. Source: own default, ten megabytes for a thousand of them.
+/// Maximum size of a remembered response, in bytes. Source: own default, ten megabytes for a thousand of them.
 const LONGEST: usize = 10_000;
 
-/// What was answered to requests with an idempotency key.
+/// Responses to requests with an idempotency key.
 #[derive(Debug, Default)]
 pub(crate) struct Replays(Mutex<Known>);
 
@@ -27,7 +27,7 @@ struct Known {
     order: VecDeque<Asked>,
 }
 
-/// Who asked what under which key.
+/// The caller, the operation and the key of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Asked {
     pub(crate) caller: String,
@@ -38,11 +38,11 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 struct Told {
     body: [u8; 32],
-    /// `None` while it is worked on.
+    /// `None` while it is in progress.
     answer: Option<(StatusCode, &'static str, Bytes)>,
 }
 
-/// A request that is worked on; when it is dropped without an answer, the next one may try again.
+/// A request in progress; if it is dropped without a response, the next one may retry.
 #[derive(Debug)]
 pub(crate) struct Begun<'r> {
     replays: &'r Replays,
@@ -50,10 +50,10 @@ pub(crate) struct Begun<'r> {
 }
 
 impl Replays {
-    /// Begins a request, or returns the answer that it had.
+    /// Starts a request, or returns its earlier response.
     ///
     /// # Errors
-    /// `idempotency_mismatch` for another body, `conflict` while the first is worked on.
+    /// `idempotency_mismatch` for another body, `conflict` while the first is in progress.
     pub(crate) fn begin(
         &self,
         asked: Asked,
@@ -92,7 +92,7 @@ impl Replays {
 }
 
 impl Begun<'_> {
-    /// Remembers a success; a failure may be tried again.
+    /// Remembers a success; a failure may be retried.
     pub(crate) fn answered(mut self, reply: &Reply) {
         let Content::Whole(bytes) = &reply.content else { return };
         if !reply.status.is_success() || bytes.len() > LONGEST {
@@ -115,14 +115,14 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// Returns the first answer, which says that it is one.
+/// Returns the first response, marked as a replay.
 fn again(status: StatusCode, content_type: &'static str, bytes: &Bytes) -> Reply {
     let marked = serde_json::from_slice::<Value>(bytes).ok().and_then(|mut document| {
         document.as_object_mut()?.insert("duplicate".to_owned(), true.into());
         serde_json::to_vec(&document).ok()
     });
     let bytes = marked.map_or_else(|| bytes.clone(), Bytes::from);
-    // It was created by the first request, not by this one.
+    // The record was created by the first request, not by this one.
     let status = if status == StatusCode::CREATED { StatusCode::OK } else { status };
     let headers = hyper::HeaderMap::new();
     Reply { status, content_type, headers, content: Content::Whole(bytes) }

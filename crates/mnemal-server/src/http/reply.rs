@@ -1,4 +1,4 @@
-//! Answers on their way out.
+//! HTTP responses.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::http::problem::Problem;
 
-/// What a handler answers.
+/// The response of a handler.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -17,44 +17,44 @@ pub(crate) struct Reply {
     pub(crate) content: Content,
 }
 
-/// The bytes of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// All of them.
+    /// Complete bytes.
     Whole(Bytes),
-    /// As they come.
+    /// A stream.
     Parts(Body),
 }
 
 impl Reply {
-    /// Answers 200 with a document.
+    /// Returns status 200 with a document.
     pub(crate) fn ok(document: &impl Serialize) -> Result<Self, Problem> {
         Self::json(StatusCode::OK, document)
     }
 
-    /// Answers 201 with a document.
+    /// Returns status 201 with a document.
     pub(crate) fn created(document: &impl Serialize) -> Result<Self, Problem> {
         Self::json(StatusCode::CREATED, document)
     }
 
-    /// Answers 202 with a document.
+    /// Returns status 202 with a document.
     pub(crate) fn accepted(document: &impl Serialize) -> Result<Self, Problem> {
         Self::json(StatusCode::ACCEPTED, document)
     }
 
-    /// Answers with a document.
+    /// Returns a document with a status.
     pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Result<Self, Problem> {
         let bytes = serde_json::to_vec(document)
             .map_err(|_| Problem::new("internal", "the answer cannot be written"))?;
         Ok(Self::whole(status, "application/json; charset=utf-8", bytes))
     }
 
-    /// Answers 200 with text of a type.
+    /// Returns status 200 with a text of a content type.
     pub(crate) fn text(content_type: &'static str, text: impl Into<Bytes>) -> Self {
         Self::whole(StatusCode::OK, content_type, text)
     }
 
-    /// Answers 200 with parts of a type.
+    /// Returns status 200 with a stream of a content type.
     pub(crate) fn parts(content_type: &'static str, parts: Body) -> Self {
         let content = Content::Parts(parts);
         Self { status: StatusCode::OK, content_type, headers: HeaderMap::new(), content }
@@ -65,9 +65,9 @@ impl Reply {
         Self { status, content_type, headers: HeaderMap::new(), content }
     }
 
-    /// Returns the answer to a problem.
+    /// Returns the response for a problem.
     pub(crate) fn problem(problem: &Problem, request_id: &str) -> Self {
-        // A form of texts and numbers can always be written.
+        // A form of texts and numbers can always be serialized.
         let bytes = serde_json::to_vec(&problem.form(request_id)).unwrap_or_default();
         let mut reply = Self::whole(problem.status(), "application/problem+json", bytes);
         if let Some(seconds) = problem.retry_after {
@@ -80,7 +80,7 @@ impl Reply {
         reply
     }
 
-    /// Returns it as the library sends it.
+    /// Converts it to the framework's response.
     pub(crate) fn into_response(self) -> Response {
         let body = match self.content {
             Content::Whole(bytes) => Body::from(bytes),

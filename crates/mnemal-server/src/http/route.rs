@@ -1,4 +1,4 @@
-//! The table of routes, and how its rows are mounted.
+//! The table of routes, and their mounting.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -21,47 +21,47 @@ use crate::http::reply::Reply;
 use crate::http::{area, edge, openapi};
 use crate::settings::ServerSettings;
 
-/// The longest time until a route answers that asks a language model. Source: own choice; three questions, each with the
-/// repetitions that a minute of `llm.timeout_secs` allows, so that a slow model fails and is counted before the caller is told.
+/// Timeout of a route that may call a language model. Source: own choice; three requests, each with the retries that a minute of
+/// `llm.timeout_secs` allows, so that a slow model fails and is counted before the caller gets an error.
 const OF_A_MODEL: Duration = Duration::from_mins(12);
 
-/// What a handler gives.
+/// The pending response of a handler.
 pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
-/// What a route does: reads its call, asks the facade, writes the answer.
+/// A handler: parses its call, calls the facade, writes the response.
 pub(crate) type Handler = fn(Call) -> Answering;
-/// Writes the schema of a form.
+/// Generates the schema of a form.
 pub(crate) type Form = fn(&mut SchemaGenerator) -> Schema;
 
-/// Who may call a route.
+/// The authorization of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// Anybody who reaches the server.
+    /// None: public.
     Nothing,
-    /// Whoever has this right.
+    /// This right.
     Right(Right),
 }
 
-/// What the body of a request is.
+/// The body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Takes {
-    /// There is none.
+    /// No body.
     Nothing,
     /// A JSON document of this form.
     Json(Form),
-    /// Bytes of this type, as they come.
+    /// A stream of bytes with this content type.
     Bytes(&'static str),
 }
 
-/// What a success answers.
+/// The response of a success.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Gives {
     /// A JSON document of this form, with this status.
     Json(u16, Form),
-    /// Bytes of this type.
+    /// Bytes of this content type.
     Bytes(&'static str),
 }
 
-/// A setting without which a route is not served.
+/// A setting that enables a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
     /// `compat.mem0`.
@@ -69,14 +69,14 @@ pub(crate) enum Switch {
 }
 
 impl Switch {
-    /// Whether settings turn it on.
+    /// Whether settings enable it.
     pub(crate) fn is_on(self, settings: &ServerSettings) -> bool {
         match self {
             Self::Mem0 => settings.compat.mem0,
         }
     }
 
-    /// Says how to turn it on.
+    /// Returns the hint that explains how to enable it.
     fn hint(self) -> &'static str {
         match self {
             Self::Mem0 => {
@@ -95,30 +95,30 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path; `{name}` stands for a segment, `{*name}` at the end for the rest.
     pub(crate) path: &'static str,
-    /// What it does, in a line.
+    /// A one-line description.
     pub(crate) summary: &'static str,
-    /// Who may call it.
+    /// Its authorization.
     pub(crate) needs: Needs,
-    /// What may stand behind the question mark.
+    /// The form of its query parameters.
     pub(crate) query: Option<Form>,
-    /// What the body is.
+    /// The body of its requests.
     pub(crate) takes: Takes,
-    /// What a success answers.
+    /// The response of a success.
     pub(crate) gives: Gives,
-    /// What it does.
+    /// Its handler.
     pub(crate) handle: Handler,
-    /// Other paths that mean the same, for programs that were made for another server; with the same names in the same order.
+    /// Alias paths, for clients of another server; with the same parameters in the same order.
     pub(crate) aliases: Vec<&'static str>,
-    /// What must be turned on.
+    /// The setting that enables it.
     pub(crate) switch: Option<Switch>,
-    /// Whether it is of the space as a whole, which the memory of one user is not.
+    /// Whether it concerns the space as a whole, and is unavailable in a memory of one user.
     pub(crate) is_whole: bool,
-    /// Whether a language model may be asked before it answers.
+    /// Whether it may call a language model before it responds.
     pub(crate) asks_model: bool,
 }
 
 impl Route {
-    /// A route without a query and a body, which needs the right to read.
+    /// Creates a route without query and body that needs the right to read.
     pub(crate) fn get(
         operation: &'static str,
         path: &'static str,
@@ -142,7 +142,7 @@ impl Route {
         }
     }
 
-    /// A route with a body, which needs the right to write.
+    /// Creates a route with a body that needs the right to write.
     pub(crate) fn post(
         operation: &'static str,
         path: &'static str,
@@ -182,25 +182,25 @@ impl Route {
         self
     }
 
-    /// The same, also under other paths.
+    /// Adds alias paths.
     pub(crate) fn also(mut self, paths: &[&'static str]) -> Self {
         self.aliases.extend(paths);
         self
     }
 
-    /// The same, for the memory of everybody alone.
+    /// Marks the route as one on the whole space.
     pub(crate) fn whole(mut self) -> Self {
         self.is_whole = true;
         self
     }
 
-    /// The same, whose answer a language model may have to write first.
+    /// Marks the route as one that may call a language model.
     pub(crate) fn asking(mut self) -> Self {
         self.asks_model = true;
         self
     }
 
-    /// Returns the longest time until it answers.
+    /// Returns its timeout.
     pub(crate) fn limit(&self, settings: &ServerSettings) -> Duration {
         let usual = settings.timeout();
         if self.asks_model { usual.max(OF_A_MODEL) } else { usual }
@@ -211,10 +211,10 @@ impl Route {
         self
     }
 
-    /// Makes sure that settings turn it on.
+    /// Checks that settings enable it.
     ///
     /// # Errors
-    /// `not_found` that says how to turn it on.
+    /// `not_found` with a hint how to enable it.
     pub(crate) fn is_served(&self, settings: &ServerSettings) -> Result<(), Problem> {
         match self.switch.filter(|switch| !switch.is_on(settings)) {
             Some(off) => Err(Problem::not_found("this route is turned off").hint(off.hint())),
@@ -222,7 +222,7 @@ impl Route {
         }
     }
 
-    /// Returns the names that may stand behind the question mark.
+    /// Returns the names of its query parameters.
     pub(crate) fn query_names(&self) -> Vec<String> {
         let mut names = self.query.map(fields).unwrap_or_default();
         if self.takes_user() {
@@ -231,8 +231,8 @@ impl Route {
         names
     }
 
-    /// Whether `user` behind the question mark narrows it to the memory of one user: every route of a space, but those whose
-    /// own form says whose records are meant, and those of the space as a whole.
+    /// Whether the query parameter `user` narrows it to the memory of one user: for every route of a space, except those whose
+    /// own form names the owner, and those on the whole space.
     pub(crate) fn takes_user(&self) -> bool {
         let has = |form: Form| fields(form).iter().any(|name| name == USER);
         let of_body = match self.takes {
@@ -249,7 +249,7 @@ impl Route {
         self
     }
 
-    /// Whether it changes something, so that it is not broken off and can be repeated by its idempotency key.
+    /// Whether it changes something, so that it is not interrupted and can be retried with its idempotency key.
     pub(crate) fn changes(&self) -> bool {
         self.method != Method::GET && !matches!(self.needs, Needs::Right(Right::Read))
     }
@@ -260,10 +260,10 @@ impl Route {
     }
 }
 
-/// The name of the one user whose memory is meant.
+/// The query parameter for the user.
 pub(crate) const USER: &str = "user";
 
-/// Returns the names of the fields of a form, whichever of its kinds has them.
+/// Returns the field names of a form, over all of its variants.
 fn fields(form: Form) -> Vec<String> {
     let schema = openapi::inlined(form);
     let kinds = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema.get(name)?.as_array());
@@ -272,7 +272,7 @@ fn fields(form: Form) -> Vec<String> {
     fields.flat_map(|fields| fields.keys().cloned()).collect()
 }
 
-/// Mounts every route of the table; what is behind them is asked only by them.
+/// Builds the router of the table; middleware applies to these routes only.
 pub(crate) fn router(host: &Arc<Host>) -> Router {
     area::routes().into_iter().fold(Router::new(), |router, route| {
         let paths = std::iter::once(route.path).chain(route.aliases.clone());
@@ -281,7 +281,7 @@ pub(crate) fn router(host: &Arc<Host>) -> Router {
     })
 }
 
-/// One method of a path.
+/// Mounts one method of a path.
 fn method(route: Route, host: Arc<Host>) -> MethodRouter {
     let filter = MethodFilter::try_from(route.method.clone()).expect("the table has methods of HTTP alone");
     let known: Arc<[String]> = route.query_names().into();
@@ -303,11 +303,11 @@ fn method(route: Route, host: Arc<Host>) -> MethodRouter {
     })
 }
 
-/// Under which name an answer is counted.
+/// The metric label of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label(pub(crate) &'static str);
 
-/// Returns the names in a path, in their order.
+/// Returns the parameters of a path, in order.
 pub(crate) fn names(path: &'static str) -> impl Iterator<Item = Cow<'static, str>> {
     path.split('/').filter_map(|segment| {
         let name = segment.strip_prefix('{')?.strip_suffix('}')?;
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((operations.len(), places.len()), (routes.len(), routes.len()));
     }
 
-    /// Calls with a body that change nothing.
+    /// Routes with a body that change nothing.
     const READING: [&str; 9] = [
         "recall",
         "context",

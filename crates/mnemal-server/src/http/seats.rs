@@ -1,11 +1,11 @@
-//! Connections that are held at once: whoever has kept one longest without asking makes room for whoever comes.
+//! Connection limit: when all places are taken, the connection that has been idle longest is closed for a new one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// The seats of a server.
+/// The connection limit of a server.
 #[derive(Debug)]
 pub(crate) struct Seats {
     free: Arc<Semaphore>,
@@ -15,13 +15,13 @@ pub(crate) struct Seats {
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// Counts every time that a connection begins to wait, so that lower numbers have waited longer.
+    /// Counter of idle periods: lower numbers started earlier.
     turn: u64,
-    /// Connections that have nothing to be answered, by when they began to wait.
+    /// Idle connections, by the start of their idle period.
     idle: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// The seat of one connection.
+/// The place of one connection.
 #[derive(Debug)]
 pub(crate) struct Seat {
     seats: Arc<Seats>,
@@ -32,13 +32,13 @@ pub(crate) struct Seat {
 
 #[derive(Debug)]
 struct Place {
-    /// Requests that are not answered yet.
+    /// Number of requests in progress.
     working: u32,
-    /// When it began to wait, while it waits.
+    /// Start of its idle period, while it is idle.
     waiting: Option<u64>,
 }
 
-/// Says that a request of a connection is not answered yet, as long as it lives.
+/// Marks a request of a connection as in progress, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Working(Arc<Seat>);
 
@@ -51,10 +51,10 @@ impl Seats {
         })
     }
 
-    /// Waits for a seat. Where there is none, the connection that has waited longest for its own client is asked to leave;
-    /// those whose requests are worked on are not.
+    /// Waits for a place. If there is none, the connection that has been idle longest is asked to close; connections with
+    /// requests in progress are not.
     ///
-    /// Returns `None` when the seats have been taken away.
+    /// Returns `None` when the server is shutting down.
     pub(crate) async fn take(self: &Arc<Self>) -> Option<Arc<Seat>> {
         let free = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit)
@@ -75,7 +75,7 @@ impl Seats {
         Some(Arc::new(seat))
     }
 
-    /// Waits until every seat is free, and gives none away again.
+    /// Waits until all connections are closed, and accepts no more.
     pub(crate) async fn all_left(&self) {
         let _all = self.free.acquire_many(self.most).await;
     }
@@ -86,7 +86,7 @@ impl Seats {
 }
 
 impl Seat {
-    /// Notes that a request is worked on.
+    /// Registers a request in progress.
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         let mut place = self.place();
         place.working += 1;
@@ -96,17 +96,17 @@ impl Seat {
         Working(Arc::clone(self))
     }
 
-    /// Waits until somebody else needs the seat.
+    /// Waits until a new connection needs the place.
     pub(crate) async fn asked_to_leave(&self) {
         self.leave.notified().await;
     }
 
-    /// Whether none of its requests is worked on or answered now.
+    /// Whether none of its requests is in progress.
     pub(crate) fn waits(&self) -> bool {
         self.place().working == 0
     }
 
-    /// Notes that the connection waits for its client.
+    /// Registers the start of an idle period.
     fn wait(&self) {
         let mut place = self.place();
         let mut taken = self.seats.taken();
@@ -155,7 +155,7 @@ mod tests {
         let [one, two, three] = [one.unwrap(), two.unwrap(), three.unwrap()];
         let working = one.work();
         drop(two.work());
-        // Now the third has waited longest, then the second.
+        // Now the third has been idle longest, then the second.
         let mut coming = Box::pin(seats.take());
         assert!(coming.as_mut().now_or_never().is_none(), "all seats are taken");
         assert!(three.asked_to_leave().now_or_never().is_some());

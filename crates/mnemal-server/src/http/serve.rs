@@ -1,4 +1,4 @@
-//! Connections: taken, answered one request after the other, and let go.
+//! Connection handling: accept, serve, close.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -27,23 +27,23 @@ use crate::http::seats::{Seat, Seats, Working};
 #[cfg(unix)]
 use crate::http::socket::LocalSocket;
 
-/// How long a client has for the head of a request. Source: own default; a slow client holds a connection, not a slot.
+/// Time limit for the head of a request. Source: own default; a slow client holds a connection, not a slot.
 const HEAD: Duration = Duration::from_secs(15);
-/// Largest head of a request, in bytes. Source: SURFACES 11.4, 8 KiB of address and 16 KiB of headers.
+/// Maximum size of a request head, in bytes. Source: 8 KiB of address and 16 KiB of headers, as common servers accept.
 const LARGEST_HEAD: usize = 24 * 1_024;
-/// How long work that was begun has when the server ends. Source: GA-26, the process ends within 10 s of its signal; spaces that
-/// are attended to have the same time beside it.
+/// Shutdown time for work in progress. Source: own choice, so that the process exits within 10 s of its signal; background
+/// workers have the same time in parallel.
 const GRACE: Duration = Duration::from_secs(8);
-/// How long a connection without a request has for the rest of its last answer when the server ends. Source: own default, a
-/// window of the network; whoever is in the middle of a head has asked nothing yet.
+/// Shutdown time for the rest of the last response of an idle connection. Source: own default, a network window; an incomplete
+/// head is no request yet.
 const LEAVE: Duration = Duration::from_secs(1);
-/// Bytes that the system keeps of an answer that its client has not taken. Source: own default; left alone it keeps megabytes of
-/// an export, all of which are worked out for nobody when the client reads nothing.
+/// Send buffer of a connection, in bytes. Source: own default; by default the system buffers megabytes of an export, all produced
+/// for a client that may not read them.
 const KEPT: usize = 128 * 1_024;
-/// How long the server waits when the system has no connection to give. Source: own default.
+/// Pause when the system cannot accept a connection. Source: own default.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Where connections come in.
+/// The listeners.
 #[derive(Debug)]
 pub struct Doors {
     /// For programs with a key.
@@ -63,7 +63,7 @@ impl From<TcpListener> for Doors {
     }
 }
 
-/// An answer, whose connection works until the last part of it has gone.
+/// A response body that keeps its connection marked as working until the last part is sent.
 struct Answer {
     body: Body,
     _working: Working,
@@ -89,7 +89,7 @@ impl hyper::body::Body for Answer {
     }
 }
 
-/// A connection that came in.
+/// An accepted connection.
 enum Come {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -111,13 +111,13 @@ impl Doors {
 }
 
 impl Server {
-    /// Takes connections until `until` ends; then takes no more, lets what was begun finish, and closes the spaces.
+    /// Serves connections until `until` is ready; then accepts no more, finishes the work in progress, and closes the spaces.
     ///
-    /// Every answer that was given before it returns is as durable as it says.
+    /// Every response sent before it returns is as durable as it states.
     ///
     /// # Errors
-    /// `Unavailable` when work did not finish within 8 seconds, or a space could not be closed; what was acknowledged is
-    /// safe nevertheless.
+    /// `Unavailable` when work did not finish within 8 seconds, or a space could not be closed; acknowledged events are safe
+    /// nevertheless.
     #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
     pub async fn serve(&self, doors: impl Into<Doors>, until: impl Future<Output = ()> + Send) -> Result<()> {
         let doors: Doors = doors.into();
@@ -155,7 +155,7 @@ impl Server {
                     }));
                 }
                 (_, Err(cause)) => {
-                    // Out of files, or a client that was gone before it was greeted.
+                    // The process is out of file descriptors, or the client disconnected before it was accepted.
                     tracing::warn!(kind = ?cause.kind(), "a connection was not taken");
                     let _rested = tokio::time::timeout(BREATH, std::future::pending::<()>()).await;
                 }
@@ -166,9 +166,9 @@ impl Server {
         self.end(&seats, tending).await
     }
 
-    /// Answers the requests of one connection until the client or the server ends.
+    /// Serves the requests of one connection until the client or the server ends it.
     ///
-    /// A client that takes nothing off the connection for the time of a request is let go.
+    /// A client that does not read a response for the request timeout is disconnected.
     pub async fn connection<S>(&self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -208,10 +208,10 @@ impl Server {
         let (asked, needed) = (pin!(asked), pin!(seat.asked_to_leave()));
         let ended = match select(connection.as_mut(), select(asked, needed)).await {
             Either::Left((ended, _)) => ended,
-            // It came, said nothing, and others need its seat.
+            // It never sent a request, and others need its place.
             Either::Right((Either::Right(_), _)) if !has_asked.load(Ordering::Relaxed) => Ok(()),
             Either::Right(_) => {
-                // The request that is worked on is answered, and no further one is read.
+                // The request in progress is answered, and no further one is read.
                 connection.as_mut().graceful_shutdown();
                 if seat.waits() {
                     tokio::time::timeout(LEAVE, connection).await.unwrap_or(Ok(()))
@@ -225,20 +225,20 @@ impl Server {
         }
     }
 
-    /// Waits for what was begun, then closes the spaces.
+    /// Waits for the work in progress, then closes the spaces.
     async fn end(&self, seats: &Seats, tending: JoinHandle<((), ())>) -> Result<()> {
         self.host.ending.send_replace(true);
         self.host.jobs.end();
         let slots = u32::try_from(self.host.settings.max_in_flight).unwrap_or(u32::MAX);
         let done = tokio::time::timeout(GRACE, async {
-            // Every request holds a slot until its work is done, also when its client has gone.
+            // Every request holds a slot until its work is done, even after its client has disconnected.
             let _slots = self.host.slots.acquire_many(slots).await;
             seats.all_left().await;
             self.host.turns.end().await;
             self.host.jobs.joined().await;
         });
         let is_done = done.await.is_ok();
-        // Whoever attends to a space holds it, and it is closed when nobody does.
+        // A background worker holds its space, which is closed afterwards.
         let tended = tending.await.map_err(|cause| Error::internal("the upkeep failed").because(cause));
         self.host.spaces.close().await?;
         tended?;

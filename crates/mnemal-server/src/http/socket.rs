@@ -1,6 +1,6 @@
-//! The socket in the data directory, for other processes of the same user.
+//! The Unix socket in the data directory, for other processes of the same user.
 //!
-//! Who can open it can open the files of the spaces as well, so its requests need no key.
+//! A process that can open it can open the files of the spaces too, so its requests need no key.
 
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -12,7 +12,7 @@ use tokio::net::{UnixListener, UnixStream};
 /// The socket's name in the data directory.
 pub const SOCKET: &str = "server.sock";
 
-/// The socket, which lies in the data directory as long as this lives.
+/// The socket, which exists in the data directory until this is dropped.
 #[derive(Debug)]
 pub struct LocalSocket {
     listener: UnixListener,
@@ -21,11 +21,11 @@ pub struct LocalSocket {
 }
 
 impl LocalSocket {
-    /// Makes the socket, readable and writable by its owner alone; one that a server left behind is replaced.
+    /// Creates the socket, accessible by its owner only; a stale one is replaced.
     ///
     /// # Errors
-    /// `Conflict` when another server answers there, `Unavailable` when it cannot be made: the path of a socket is short on
-    /// most systems, some hundred bytes.
+    /// `Conflict` when another server answers there, `Unavailable` when it cannot be created: the path of a socket is limited to
+    /// some hundred bytes on most systems.
     pub fn bind(data: &Path) -> Result<Self> {
         let path = data.join(SOCKET);
         if std::os::unix::net::UnixStream::connect(&path).is_ok() {
@@ -46,7 +46,7 @@ impl LocalSocket {
         Ok(Self { listener, path, owner })
     }
 
-    /// Waits for a process of the same user; others are let go.
+    /// Accepts a connection of a process of the same user; others are closed.
     pub(crate) async fn accept(&self) -> io::Result<UnixStream> {
         loop {
             let (stream, _from) = self.listener.accept().await?;
@@ -59,7 +59,7 @@ impl LocalSocket {
 
 impl Drop for LocalSocket {
     fn drop(&mut self) {
-        // The next server replaces what is left.
+        // The next server replaces a leftover file.
         let _left = std::fs::remove_file(&self.path);
     }
 }

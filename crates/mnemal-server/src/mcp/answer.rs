@@ -1,35 +1,35 @@
-//! Answers of tools: text for the model, the same for programs, and mistakes that say what to do next.
+//! Answers of tools: text for the model, structured content for programs, and errors with advice.
 
 use mnemal::Engine;
 use mnemal_core::{Error, ErrorKind, Gap, GapCause, Layer};
 use serde_json::Value;
 
-/// What a tool says.
+/// The answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer {
     /// For the model.
     pub(super) text: String,
-    /// For programs, as the tool's output schema says.
+    /// For programs, following the tool's output schema.
     pub(super) structured: Value,
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// An answer.
     Said(Answer),
-    /// An answer that programs read, and what only a model has to know of it.
+    /// An answer for programs, with a remark for the model only.
     Noted(Answer, String),
-    /// A person is to be asked first.
+    /// A person must confirm first.
     Ask {
-        /// What the person reads.
+        /// The question for the person.
         message: String,
-        /// What the client must give back with the person's answer.
+        /// The state that the client must return with the person's answer.
         state: String,
     },
 }
 
-/// A call that cannot be answered; the model reads why and what to do.
+/// An error that the model can correct, with its reason and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake(pub(crate) String);
 
@@ -38,13 +38,13 @@ impl Mistake {
         Self(text.into())
     }
 
-    /// Says what is wrong with one argument.
+    /// Creates the error for one argument.
     pub(super) fn about(argument: &str, error: &Error) -> Self {
         Self(format!("{argument} cannot be used: {}.", error.what()))
     }
 }
 
-/// Errors of the engine: what the caller did wrong is told, what went wrong inside is not.
+/// Errors of the engine: the message is passed on for errors of the caller, but not for internal ones.
 impl From<Error> for Mistake {
     fn from(error: Error) -> Self {
         match error.kind() {
@@ -68,12 +68,12 @@ fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What stands behind the quoted part of an answer.
+/// The remarks after the quoted part of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Tail(Vec<String>);
 
 impl Tail {
-    /// Starts with the notes about the arguments.
+    /// Creates it with the remarks about the arguments.
     pub(super) fn new(notes: Vec<String>) -> Self {
         Self(notes)
     }
@@ -83,7 +83,7 @@ impl Tail {
         self.0.push(sentence.into());
     }
 
-    /// Adds one line about what is missing from the answer, if something is that should not be.
+    /// Adds one line about unexpected gaps, if there are any.
     pub(super) fn gaps(&mut self, gaps: &[Gap]) {
         let mut said: Vec<String> = Vec::new();
         for line in gaps.iter().filter_map(gap) {
@@ -96,15 +96,15 @@ impl Tail {
         }
     }
 
-    /// Returns what is left of `ceiling` for the quoted part, when a few more sentences may follow.
+    /// Returns the part of `ceiling` that is left for quotations, with room for a few more sentences.
     pub(super) fn room(&self, engine: &Engine, ceiling: u32) -> u32 {
-        /// Tokens of the sentences that are still to come. Source: own default, the longest of them.
+        /// Reserve for later sentences, in tokens. Source: own default, the longest of them.
         const TO_COME: u32 = 60;
         let taken = engine.count_tokens(&self.0.join("\n")).0 + TO_COME;
         ceiling.saturating_sub(taken).max(ceiling / 2)
     }
 
-    /// Puts the text together; sentences that do not fit under the ceiling are left out, the first ones first.
+    /// Builds the text; sentences that exceed the ceiling are dropped, earliest first.
     pub(super) fn behind(mut self, head: &str, engine: &Engine, ceiling: u32) -> String {
         loop {
             let mut lines: Vec<&str> = vec![head.trim_end_matches('\n')];
@@ -119,8 +119,7 @@ impl Tail {
     }
 }
 
-/// Returns what an answer lacks, in words; nothing for a part that this build does not have, and for what was cut, which the
-/// answer says itself.
+/// Describes a gap; `None` for a layer that this build lacks, and for truncation, which the answer reports itself.
 fn gap(gap: &Gap) -> Option<String> {
     let what = match gap.layer {
         Layer::Vector => "vector recall unavailable; keyword results only",

@@ -1,4 +1,4 @@
-//! Arguments as models write them: other names, numbers in quotes, lists as one word; what is not understood is said.
+//! Lenient parsing of arguments, as models write them: aliases, numbers in quotes, lists as one text; unknown names are reported.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use crate::mcp::answer::Mistake;
 use crate::mcp::moment;
 use crate::mcp::tool::Tool;
 
-/// First name of a parameter → what models call it too. Source: SURFACES 6.8.
+/// Parameter names with their aliases. Source: own choice, the names of other memory servers and common errors of models.
 const ALIASES: &[(&str, &[&str])] = &[
     ("query", &["q", "question", "text", "topic"]),
     ("limit", &["k", "top_k", "n", "max_results", "page_size"]),
@@ -26,29 +26,29 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("budget_tokens", &["max_tokens"]),
     ("max_tokens", &["budget_tokens"]),
 ];
-/// Unknown names that a note lists. Source: own default; the note is one line.
+/// Maximum number of unknown names in a remark. Source: own default; the remark is one line.
 const LISTED: usize = 6;
-/// Longest part of an unknown name that a note shows, in characters. Source: own default.
+/// Maximum length of an unknown name in a remark, in characters. Source: own default.
 const SHOWN: usize = 32;
-/// Tokens of an answer that names no ceiling. Source: SURFACES 6.8.
+/// Default ceiling of an answer, in tokens. Source: own default, half of a context.
 const TOKENS: u32 = 2_000;
-/// Highest ceiling of an answer, in tokens. Source: SURFACES 6.8.
+/// Highest ceiling of an answer, in tokens. Source: own default, twice a context.
 pub(super) const MOST_TOKENS: u32 = 8_000;
 /// Lowest ceiling of an answer, in tokens: a fence and one short line. Source: own default.
 const LEAST_TOKENS: u32 = 200;
 
-/// The arguments of one call, by the first name of each.
+/// The arguments of one call, by canonical name.
 #[derive(Debug)]
 pub(super) struct Arguments {
     given: Map<String, Value>,
-    /// Where days without a zone are.
+    /// The zone of days without one.
     zone: TimeZone,
-    /// What the answer should say about them, one sentence each.
+    /// Remarks about them for the answer, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
 impl Arguments {
-    /// Takes what a call gave: aliases get their first names, nulls are left out, unknown names are noted.
+    /// Parses the arguments of a call: aliases get canonical names, nulls are dropped, unknown names are remarked.
     pub(super) fn new(tool: Tool, given: Map<String, Value>) -> Self {
         let parameters = tool.parameters();
         let (mut known, mut other) = (Map::new(), Vec::new());
@@ -78,7 +78,7 @@ impl Arguments {
         Self { given: known, zone: TimeZone::system(), notes }
     }
 
-    /// Refuses names that the tool does not have, where its answer has no room to tell of them.
+    /// Rejects unknown names, for a tool whose answer has no room for remarks.
     pub(super) fn all_known(&self) -> Result<(), Mistake> {
         match self.notes.first() {
             Some(note) => Err(Mistake(note.replacen("Ignored unknown", "There are unknown", 1))),
@@ -86,17 +86,17 @@ impl Arguments {
         }
     }
 
-    /// Returns everything by its first name.
+    /// Returns all arguments by canonical name.
     pub(super) fn whole(&self) -> &Map<String, Value> {
         &self.given
     }
 
-    /// Whether it was given.
+    /// Whether an argument is present.
     pub(super) fn has(&self, name: &str) -> bool {
         self.given.contains_key(name)
     }
 
-    /// Returns a text; blank is nothing.
+    /// Returns a text; a blank one counts as absent.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>, Mistake> {
         let text = match self.given.get(name) {
             None => return Ok(None),
@@ -108,23 +108,23 @@ impl Arguments {
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
-    /// Returns a text that must be there.
+    /// Returns a required text.
     pub(super) fn required(&self, name: &str, advice: &str) -> Result<String, Mistake> {
         self.text(name)?.ok_or_else(|| Mistake::new(format!("{name} is missing: {advice}")))
     }
 
-    /// Returns a name of the domain, in its own type.
+    /// Returns a domain name, in its own type.
     pub(super) fn name<T>(&self, name: &str, read: impl Fn(&str) -> Result<T>) -> Result<Option<T>, Mistake> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         read(text.trim()).map(Some).map_err(|error| Mistake::about(name, &error))
     }
 
-    /// Returns the conversation.
+    /// Returns the session.
     pub(super) fn session(&self) -> Result<Option<SessionId>, Mistake> {
         self.name("session", |name| SessionId::new(name))
     }
 
-    /// Returns a number; quotes around it do not matter.
+    /// Returns a number, also from a quoted one.
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Mistake> {
         let number = match self.given.get(name) {
             None => return Ok(None),
@@ -136,7 +136,7 @@ impl Arguments {
         number.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be a number.")))
     }
 
-    /// Returns a whole number from 1 to `most`; more is cut and noted.
+    /// Returns a whole number from 1 to `most`; a larger one is clamped, with a remark.
     pub(super) fn count(&mut self, name: &str, most: u32) -> Result<Option<u32>, Mistake> {
         let Some(number) = self.number(name)? else { return Ok(None) };
         if number < 1.0 {
@@ -160,13 +160,13 @@ impl Arguments {
         Ok(tokens.max(LEAST_TOKENS))
     }
 
-    /// Reads days as those of a zone; without it they are those of this machine.
+    /// Sets the zone of days; that of this machine by default.
     pub(super) fn within(mut self, zone: &TimeZone) -> Self {
         self.zone = zone.clone();
         self
     }
 
-    /// Returns the times that are asked about: what held at `as_of`, as it was believed at `believed_at`; without them now.
+    /// Returns the query times: the world time `as_of` and the belief time `believed_at`; now by default.
     pub(super) fn as_of(&self, now: Timestamp) -> Result<AsOf, Mistake> {
         Ok(AsOf {
             world: self.time("as_of", now)?.unwrap_or(now),
@@ -184,7 +184,7 @@ impl Arguments {
         })
     }
 
-    /// Returns a switch.
+    /// Returns a flag.
     pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, Mistake> {
         let flag = match self.given.get(name) {
             None => return Ok(None),
@@ -200,7 +200,7 @@ impl Arguments {
         flag.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be true or false.")))
     }
 
-    /// Returns a list of objects that must be there.
+    /// Returns a required list of objects.
     pub(super) fn objects(&self, name: &str, most: usize) -> Result<Vec<Map<String, Value>>, Mistake> {
         let wrong = || Mistake::new(format!("{name} must be a list of objects."));
         let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
@@ -210,14 +210,14 @@ impl Arguments {
         items.iter().map(|item| item.as_object().cloned().ok_or_else(wrong)).collect()
     }
 
-    /// Returns a list of texts that must be there, each as it stands.
+    /// Returns a required list of texts, verbatim.
     pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, Mistake> {
         let wrong = || Mistake::new(format!("{name} must be a list of texts."));
         let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
         items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     }
 
-    /// Returns a list of words; one text is a list, parted at commas.
+    /// Returns a list of words; one text is split at commas.
     pub(super) fn list(&self, name: &str) -> Result<Vec<String>, Mistake> {
         let wrong = || Mistake::new(format!("{name} must be a list of texts."));
         let words: Vec<String> = match self.given.get(name) {
@@ -237,7 +237,7 @@ impl Arguments {
     }
 }
 
-/// Returns the parameter of the tool that a name means.
+/// Returns the canonical parameter of a name.
 fn first_name(tool: Tool, name: &str) -> Option<&'static str> {
     let means = |(first, aliases): &&(&'static str, &[&str])| {
         tool.parameters().contains(first) && aliases.contains(&name)
@@ -245,7 +245,7 @@ fn first_name(tool: Tool, name: &str) -> Option<&'static str> {
     ALIASES.iter().find(means).map(|(first, _)| *first)
 }
 
-/// A name of the caller's as it may stand in an answer.
+/// Returns a caller's name in a form that is safe in an answer.
 fn shown(name: &str) -> String {
     let safe = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     let shown: String = name.chars().filter(safe).take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! `memory_categories`: where notes are filed.
+//! `memory_categories`: the categories of notes.
 
 use mnemal::Memory;
 use mnemal_core::Category;

@@ -1,7 +1,7 @@
-//! `search` and `fetch`: the two tools by which ChatGPT reads a source of knowledge.
+//! `search` and `fetch`: the two tools that ChatGPT expects of a knowledge source.
 //!
-//! Answers are one JSON document as text, without the marker, because the client parses it; what a model may obey is written
-//! as an escape in them too. `url` is the address of the resource, which the same server reads.
+//! Answers are one JSON document as text, without the marker, because the client parses it; prompt-injection characters are
+//! escaped in them too. `url` is the address of the resource on the same server.
 
 use mnemal::Memory;
 use mnemal_core::{ErrorKind, EventId};
@@ -13,12 +13,12 @@ use crate::mcp::listed::Row;
 use crate::mcp::note;
 use crate::mcp::tool::Tool;
 
-/// Hits of a search. Source: SURFACES 6.4, as `memory_recall`.
+/// Number of hits of a search. Source: own default, as `memory_recall`.
 const LIMIT: usize = 10;
-/// Longest title, in characters. Source: own default; a line of a list.
+/// Maximum length of a title, in characters. Source: own default; a line of a list.
 const TITLE: usize = 80;
 
-/// Searches notes and what was said; best first.
+/// Searches notes and turns; best first.
 pub(super) async fn search(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Search, given);
     arguments.all_known()?;
@@ -33,7 +33,7 @@ pub(super) async fn search(memory: &Memory, given: Map<String, Value>) -> Result
     Ok(said(json!({"results": results})))
 }
 
-/// Reads one of them.
+/// Returns one record.
 pub(super) async fn fetch(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Fetch, given);
     arguments.all_known()?;

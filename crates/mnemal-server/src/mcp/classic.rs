@@ -1,9 +1,9 @@
-//! The tools of the official memory server of the protocol: the same names, arguments and results over this memory, so that
-//! a client of it switches by changing a command.
+//! The tools of the official MCP memory server: the same names, arguments and results over this memory, so that its clients can
+//! switch by changing a command.
 //!
-//! Entities, observations and relations are notes of the agent's below the category `graph`: recall and contexts find them,
-//! and every rule for notes holds for them. What is deleted is put away, which a person can take back, because no call of one
-//! step may be without undo; `mnemal forget` erases.
+//! Entities, observations and relations are agent notes in the category `graph`: recall and contexts find them, and all rules for
+//! notes apply. Deleted records are archived, so that a person can restore them, because every one-step call must be undoable;
+//! `mnemal forget` erases.
 
 mod graph;
 mod input;
@@ -19,14 +19,14 @@ use crate::mcp::classic::graph::{Entity, Graph, Relation};
 use crate::mcp::place;
 use crate::mcp::tool::Tool;
 
-/// Most records of one call. Source: own default; each is an event of its own.
+/// Maximum number of records of one call. Source: own default; each is an event of its own.
 const MOST: usize = 500;
-/// Said behind a page that does not end the graph, before the cursor.
+/// Remark on a page that does not end the graph, before the cursor.
 const PART: &str = "This is a part: the answer has no room for all. For the next part call this again with the argument cursor ";
-/// What a page says of itself takes this many tokens. Source: own default, its sentence and a cursor.
+/// Tokens of that remark. Source: own default, its sentence and a cursor.
 const OF_A_PAGE: u32 = 60;
 
-/// Answers one of the nine; those that change something do it one after the other, under `writing`.
+/// Runs one of the nine tools; changes are serialized by `writing`.
 pub(super) async fn call(
     memory: &Memory,
     (tool, writing): (Tool, &Mutex<()>),
@@ -50,12 +50,12 @@ pub(super) async fn call(
     .map(Outcome::Said)
 }
 
-/// Refuses a name that is none of the nine.
+/// Returns the error for an unknown tool.
 pub(super) fn no_tool(name: &str) -> String {
     format!("Tool {} not found", graph::shown(name))
 }
 
-/// Returns the whole graph as the official server's resource has it, as far as a ceiling allows.
+/// Returns the whole graph in the form of the official server's resource, up to a ceiling.
 pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<String, Mistake> {
     let graph = Graph::load(memory).await?.shown(memory);
     let (mut part, next) = page(memory, &graph, "", 0, ceiling)?;
@@ -79,7 +79,7 @@ async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outco
         }
         made.push(entity.name.clone());
     }
-    // What a rule holds back does not stand in the graph, and the answer does not claim it.
+    // A quarantined note is not part of the graph, and the answer must not claim that it is.
     let after = Graph::load(memory).await?.only(&made).shown(memory);
     let made = after.entities;
     if skipped.is_empty() {
@@ -89,7 +89,7 @@ async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outco
     Ok(Outcome::Noted(answer(&made, json!({"entities": made, "skipped": skipped})), note))
 }
 
-/// Says what became of entities that were there before.
+/// Describes the entities that existed before.
 fn of_skipped(names: &[String]) -> String {
     let (what, whose) = if names.len() == 1 {
         ("entity that already exists", "Its")
@@ -121,7 +121,7 @@ async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
     Ok(answer(&made, json!({"relations": made})))
 }
 
-/// What was added to one entity.
+/// The observations added to one entity.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Added {
@@ -215,14 +215,14 @@ fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
     arguments.objects("relations", MOST)?.iter().map(Relation::read).collect()
 }
 
-/// Reads all of it, what matches words, or what is named.
+/// Reads the whole graph, matching nodes, or named nodes.
 async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Outcome, Mistake> {
-    // Clients of the official server name no ceiling and expect everything.
+    // Clients of the official server set no ceiling and expect the whole graph.
     let ceiling = if arguments.has("max_tokens") { arguments.ceiling("max_tokens")? } else { MOST_TOKENS };
     let graph = Graph::load(memory).await?;
     let (graph, list) = match tool {
         Tool::SearchNodes => {
-            // Everything holds an empty text.
+            // An empty query matches everything.
             let query = match arguments.text("query")? {
                 None if !arguments.has("query") => arguments.required("query", "say what to look for.")?,
                 given => given.unwrap_or_default(),
@@ -256,7 +256,7 @@ struct Part<'g> {
 }
 
 impl Graph {
-    /// Returns a range of it, of which the entities stand before the relations.
+    /// Returns a range of its records, entities before relations.
     fn part(&self, from: usize, to: usize) -> Part<'_> {
         let n_entities = self.entities.len();
         let (first, last) = (from.saturating_sub(n_entities), to.saturating_sub(n_entities));
@@ -268,7 +268,7 @@ impl Graph {
     }
 }
 
-/// Returns as much of a graph from a place on as fits, and where it goes on; `None` at its end.
+/// Returns the largest page from a position that fits, and the next position; `None` at the end.
 fn page<'g>(
     memory: &Memory,
     graph: &'g Graph,
@@ -282,7 +282,7 @@ fn page<'g>(
     if fits(end) || from >= end {
         return Ok((graph.part(from.min(end), end), None));
     }
-    // The most that fits, by halves; the longest page is found because more never takes less room.
+    // Binary search for the largest page that fits; the size grows with the page.
     let (mut low, mut high) = (from, end);
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -296,7 +296,7 @@ fn page<'g>(
     Ok((graph.part(from, low), Some(place::cursor(memory, list, low))))
 }
 
-/// Writes it as the official server does, with the fields in their order.
+/// Formats it as the official server does, with the same order of fields.
 fn pretty(said: &impl Serialize) -> String {
     serde_json::to_string_pretty(said).unwrap_or_default()
 }

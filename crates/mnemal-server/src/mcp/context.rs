@@ -1,4 +1,4 @@
-//! `memory_context`: what a task should know before it starts.
+//! `memory_context`: the context for a task.
 
 use mnemal::Memory;
 use mnemal_core::{OmittedReason, Section};
@@ -34,7 +34,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
             json!({"section": section.section.as_str(), "lines": section.lines, "tokens": section.tokens.0})
         })
         .collect();
-    // Scratch texts stand in a section, and are no lines of the receipt.
+    // Working memory entries appear in a section, but are no lines of the receipt.
     let is_empty = context.receipt.lines.is_empty() && sections.is_empty();
     let head = match (is_empty, cut) {
         (false, _) => context.text.clone(),
@@ -42,7 +42,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         (true, _) => format!("Nothing of what is known fits into {ceiling} tokens; raise budget_tokens."),
     };
     if is_empty {
-        // The sentence says all that there is to say of room.
+        // That sentence covers truncation already.
         tail = Tail::new(unknown);
     } else if cut > 0 {
         tail.say(format!("{cut} more; narrow the query or raise budget_tokens."));
@@ -59,7 +59,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     Ok(Answer { text: tail.behind(&head, engine, ceiling), structured })
 }
 
-/// Returns the user's preferences as a block for models; empty when none is known.
+/// Returns the user's preferences as a block for models; empty if there are none.
 pub(super) async fn of_preferences(memory: &Memory, ceiling: u32) -> mnemal_core::Result<String> {
     let context = memory.context("").budget(ceiling).sections(vec![Section::Preferences]).await?;
     Ok(if context.receipt.lines.is_empty() { String::new() } else { context.value.text })

@@ -1,4 +1,4 @@
-//! `memory_dream`: the notes are looked over, or it is said what would be done.
+//! `memory_dream`: runs or previews a consolidation cycle.
 
 use mnemal::{DreamRun, Memory};
 use mnemal_core::OwnerId;
@@ -9,10 +9,10 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::listed::{Row, listed};
 use crate::mcp::tool::Tool;
 
-/// Ceiling of the answer, in tokens. Source: SURFACES 6.8.
+/// Ceiling of the answer, in tokens. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Looks the notes over; everything that is done can be taken back.
+/// Runs a consolidation cycle; all of its operations can be undone.
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Dream, given);
     let run = if arguments.flag("dry_run")? == Some(false) { DreamRun::Asked } else { DreamRun::Dry };

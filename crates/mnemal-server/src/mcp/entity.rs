@@ -1,4 +1,4 @@
-//! `memory_entity`: what is known of somebody or something.
+//! `memory_entity`: the profile of an entity.
 
 use std::num::NonZeroUsize;
 
@@ -12,10 +12,10 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tell;
 use crate::mcp::tool::Tool;
 
-/// Events that are quoted when they are asked for. Source: own default, what fits under the ceiling beside the facts.
+/// Number of quoted events on request. Source: own default, what fits under the ceiling in addition to the facts.
 const EVENTS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
 
-/// Answers what is known.
+/// Answers with the profile.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
@@ -47,7 +47,7 @@ pub(super) async fn call(
     };
     let told: Vec<&Told> =
         portrait.facts.iter().chain(&portrait.past).filter(|told| wanted.takes(told)).collect();
-    // The line that says who it is names the event in which that was quoted first, which may have a line of its own.
+    // The identity line refers to the event that mentioned the entity first, which may have a line of its own.
     let mut offered: Vec<_> = portrait.fragment().into_iter().collect();
     let n_first = offered.len();
     offered.extend(told.iter().filter_map(|told| told.fragment()));
@@ -83,7 +83,7 @@ pub(super) async fn call(
     Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
 }
 
-/// Which parts of an answer are wanted.
+/// The requested parts of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wanted {
     facts: bool,
@@ -92,7 +92,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Reads what to include; nothing is facts and edges.
+    /// Parses the parts to include; facts and edges by default.
     fn read(include: &[String]) -> Result<Self, Mistake> {
         let mut wanted = Self { facts: include.is_empty(), edges: include.is_empty(), events: false };
         for part in include {
@@ -111,7 +111,7 @@ impl Wanted {
     }
 }
 
-/// Returns who it is for programs; how it is named stands in the block.
+/// Returns the identity for programs; the name is in the block.
 fn header(portrait: &Portrait) -> Value {
     let seen = portrait.seen;
     json!({

@@ -1,4 +1,4 @@
-//! `memory_explain`: why lines stood in an earlier answer, and what one of them rests on; `memory_feedback`: what it was found to be.
+//! `memory_explain`: why lines were shown in an earlier answer, and their sources; `memory_feedback`: verdicts on them.
 
 use mnemal::{Memory, Outcome};
 use mnemal_core::{Judgment, ReceiptId, RecordRef, Zone};
@@ -9,7 +9,7 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::listed::{Row, listed};
 use crate::mcp::tool::Tool;
 
-/// Longest answer to a verdict, in tokens. Source: SURFACES 6.8, the default of `max_tokens`.
+/// Ceiling of the answer to a verdict, in tokens. Source: own default, that of `max_tokens`.
 const CEILING: u32 = 2_000;
 
 /// Explains a whole answer, or one item of it.
@@ -31,7 +31,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
-/// Notes what the agent found an item of an answer to be.
+/// Records the agent's verdict on an item of an answer.
 pub(super) async fn judge(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Feedback, given);
     let id = answer_named(&mut arguments)?;
@@ -53,7 +53,7 @@ fn answer_named(arguments: &mut Arguments) -> Result<ReceiptId, Mistake> {
     id.trim().parse().map_err(|_| Mistake::new("recall_id must be the rcl_… of an earlier answer."))
 }
 
-/// Returns what stood in the answer, and tells what was left out for which reason.
+/// Returns the lines of the answer, and adds the omissions with their reasons.
 async fn whole(memory: &Memory, id: ReceiptId, tail: &mut Tail) -> Result<Vec<Row>, Mistake> {
     let receipt = memory.receipt(id).await?;
     let left: Vec<String> =
@@ -80,7 +80,7 @@ async fn whole(memory: &Memory, id: ReceiptId, tail: &mut Tail) -> Result<Vec<Ro
     Ok(receipt.lines.iter().map(row).collect())
 }
 
-/// Returns the words that an item rests on, and tells what became of it in the answer.
+/// Returns the sources of an item, and adds its outcome in the answer.
 async fn one(
     memory: &Memory,
     id: ReceiptId,

@@ -1,4 +1,4 @@
-//! `memory_forget`: erasing, in two steps; what an agent noted itself it deletes in one under the names of other memories.
+//! `memory_forget`: erasure in two steps; under the names of other memory servers an agent deletes its own notes in one step.
 
 use mnemal::{Erasure, ErasureStatus, ForgetCall, Memory};
 use mnemal_core::{
@@ -12,26 +12,26 @@ use crate::mcp::nearest::nearest;
 use crate::mcp::tool::{Manner, Tool};
 use crate::mcp::{tell, token};
 
-/// Most records of one call. Source: SURFACES 6.4.
+/// Maximum number of records of one call. Source: own choice, as many as a person reviews before confirming.
 const MOST: usize = 20;
-/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+/// Ceiling of the answer, in tokens, which is a line or two. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
-/// What to do with a token that does not hold.
+/// Advice for an invalid token.
 const NO_TOKEN: &str = "confirm_token does not belong to this call, or has expired, or what it would erase has changed. \
     Call memory_forget again without it.";
 
-/// How a person can agree, beside the token.
+/// How a person can confirm, other than by the token.
 #[derive(Debug)]
 pub(super) enum Person {
-    /// The client cannot ask anybody.
+    /// The client cannot ask a person.
     Away,
-    /// The client can ask.
+    /// The client can ask a person.
     Near,
     /// The person has answered.
     Answered {
         /// Whether to erase.
         agrees: bool,
-        /// What was handed to the client with the question.
+        /// The state that was sent to the client with the question.
         state: String,
     },
 }
@@ -130,7 +130,7 @@ async fn erase(
     Ok(Outcome::Said(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
 }
 
-/// Whether all that would go are notes which an agent made, and so nobody's own words.
+/// Whether all affected events are notes of an agent, and so contain no words of the user.
 async fn is_of_agent(memory: &Memory, preview: &Erasure) -> Result<bool, Mistake> {
     if preview.ids.len() > MOST {
         return Ok(false);
@@ -157,17 +157,17 @@ fn amount(erasure: &Erasure) -> String {
     format!("{} with {}", of(erasure.events, "event"), of(erasure.learnings, "note"))
 }
 
-/// What is to be forgotten.
+/// The target of a call.
 #[derive(Debug)]
 struct Target {
     selector: Selector,
-    /// Whether a key or an id was given, and not several or what somebody is called.
+    /// Whether it is a single key or id, and not a list or the name of an entity.
     is_one: bool,
-    /// The key or the id, as it was given.
+    /// The key or the id as given.
     name: String,
-    /// As it stands in answers.
+    /// Its form in answers.
     shown: String,
-    /// The key whose older versions would hold again.
+    /// The key whose older versions would become valid again.
     uncovers: Option<NoteKey>,
 }
 
@@ -248,7 +248,7 @@ impl Target {
         Ok(Self { selector: Selector::Events(events), is_one: false, name: shown.clone(), shown, uncovers })
     }
 
-    /// What a token stands for: what was asked, and all that it would erase.
+    /// Returns the content that a token confirms: the request, and everything that it would erase.
     fn digest(&self, preview: &Erasure) -> String {
         let ids: Vec<String> = preview.ids.iter().map(ToString::to_string).collect();
         format!("{} {}", self.shown, ids.join(","))
@@ -260,7 +260,7 @@ impl Target {
         }
     }
 
-    /// Says that nothing matches, with what may have been meant.
+    /// Returns the error for a missing target, with similar names.
     async fn missing(&self, memory: &Memory) -> Mistake {
         let Selector::Key(key) = &self.selector else {
             return Mistake::new(format!(

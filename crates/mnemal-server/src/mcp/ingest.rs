@@ -1,4 +1,4 @@
-//! `memory_ingest`: a text that is read in as a document.
+//! `memory_ingest`: ingests a text as a document.
 
 use mnemal::Memory;
 use mnemal_core::{Document, Metadata, Passage};
@@ -9,10 +9,10 @@ use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
-/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+/// Ceiling of the answer, in tokens, which is a line or two. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Reads a text in; the same text is read once. Its words are evidence of others, not the user's.
+/// Ingests a text, deduplicated. It is external evidence, not the user's words.
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Ingest, given);
     let text = arguments.required("text", "give the whole text.")?;

@@ -1,5 +1,5 @@
-//! Where a connection begins and ends: what a client sends too early is passed over, and the end of its input is known to those who
-//! work, and ends the connection when all of them have answered.
+//! Start and end of a connection: messages before the first request are ignored; the end of the input is reported to running
+//! calls, and closes the connection when all of them have answered.
 
 use std::time::Duration;
 
@@ -10,29 +10,28 @@ use rmcp::transport::Transport;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long a step of the upkeep may still run when the input has ended. Source: SURFACES 6.8, a server without work exits within
-/// 1 s of the end.
+/// Time limit of an upkeep step after the end of the input. Source: own choice, so that an idle server exits within 1 s.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// How long a call may still run when the input has ended. Source: the time of a request over HTTP; a client that closes the input
-/// behind its last call waits for the answer, and one that does not wait ends the process.
+/// Time limit of a call after the end of the input. Source: the request timeout of the HTTP server; a client that closes the
+/// input after its last call waits for the answer, and one that does not wait ends the process.
 pub(super) const CALL: Duration = Duration::from_secs(30);
-/// How long the answers of calls that were called off may take. Source: own choice.
+/// Time limit for the answers of cancelled calls. Source: own choice.
 const LAST: Duration = Duration::from_secs(1);
 
-/// A transport that passes over everything before the first request, which the library would take for a broken handshake,
-/// and tells when its input ends.
+/// A transport that ignores everything before the first request, which the library would treat as a broken handshake, and reports
+/// the end of its input.
 #[derive(Debug)]
 pub(super) struct Lifecycle<T> {
     inner: T,
     is_open: bool,
-    /// Requests without an answer.
+    /// Pending requests.
     waiting: Vec<RequestId>,
-    /// When the last of them are given up, once the input has ended: the library would do so after a few seconds.
+    /// When they are cancelled, once the input has ended: the library would do so after a few seconds.
     until: Option<Instant>,
     ending: watch::Sender<bool>,
 }
 
-/// Tells when the input has ended; without a receiver it never does, because each request is its own input.
+/// Reports the end of the input; without a receiver it never does, because over HTTP each request is its own input.
 #[derive(Clone, Debug)]
 pub(super) struct Ended(Option<watch::Receiver<bool>>);
 
@@ -43,7 +42,7 @@ impl<T> Lifecycle<T> {
         (lifecycle, Ended(Some(ended)))
     }
 
-    /// Takes note of what the client said.
+    /// Records a message of the client.
     fn heard(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
             JsonRpcMessage::Request(request) => self.waiting.push(request.id.clone()),
@@ -64,25 +63,25 @@ impl<T> Lifecycle<T> {
 }
 
 impl Ended {
-    /// Returns one that never tells.
+    /// Returns one that never reports an end.
     #[cfg(feature = "http")]
     pub(super) fn never() -> Self {
         Self(None)
     }
 
-    /// Waits until the input has ended.
+    /// Waits for the end of the input.
     pub(super) async fn wait(&self) {
         let Some(mut ended) = self.0.clone() else { return std::future::pending().await };
-        // When the transport is gone, so is its input.
+        // When the transport is dropped, its input has ended too.
         let _gone = ended.wait_for(|ended| *ended).await;
     }
 
-    /// Waits until the input has ended and a call that still runs has had its time.
+    /// Waits until the input has ended and running calls have had their time.
     #[expect(clippy::disallowed_methods, reason = "a timer of the server")]
     pub(super) async fn and_grace(&self) {
         let Some(mut ended) = self.0.clone() else { return std::future::pending().await };
         if ended.wait_for(|ended| *ended).await.is_err() {
-            // The transport is gone, and with it whoever waits for an answer.
+            // The transport is gone, and with it the receiver of answers.
             return;
         }
         tokio::time::sleep(CALL).await;
@@ -108,7 +107,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Lifecycle<T> {
         loop {
             if let Some(until) = self.until {
                 if !self.waiting.is_empty() {
-                    // Each answer that is sent begins this anew.
+                    // Each sent answer restarts this.
                     let _late = tokio::time::timeout_at(until, std::future::pending::<()>()).await;
                 }
                 return None;
@@ -140,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client says, and then nothing more.
+    /// A client that sends these messages, and then nothing more.
     struct Said(VecDeque<Value>);
 
     impl Transport<RoleServer> for Said {

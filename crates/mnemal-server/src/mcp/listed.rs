@@ -1,4 +1,4 @@
-//! Lists: each entry a line for models and fields for programs, as many as fit under one ceiling.
+//! Lists: a line for models and fields for programs per entry, as many as fit under one ceiling.
 
 use mnemal::Memory;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use crate::mcp::tell;
 /// An entry.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// What the model reads.
+    /// For the model.
     pub(super) line: String,
-    /// What programs read beside the line; an object.
+    /// For programs, in addition to the line; an object.
     pub(super) fields: Value,
 }
 
@@ -20,13 +20,13 @@ pub(super) struct Row {
 pub(super) struct Listed {
     /// The fenced block; empty without entries.
     pub(super) text: String,
-    /// An object with the entries under the name of the list, and whether some are missing.
+    /// An object with the entries under the list's name, and whether it is truncated.
     pub(super) structured: Value,
-    /// How many entries it has.
+    /// Number of its entries.
     pub(super) shown: usize,
 }
 
-/// Writes as many rows as fit, the first ones first; each has the words of its line as `text`.
+/// Renders as many rows as fit, in order; each has its line's text as `text`.
 pub(super) fn listed(memory: &Memory, name: &str, rows: &[Row], ceiling: u32, tail: &Tail) -> Listed {
     let engine = memory.engine();
     let lines: Vec<String> = rows.iter().map(|row| row.line.clone()).collect();

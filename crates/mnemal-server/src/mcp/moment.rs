@@ -1,4 +1,4 @@
-//! Times as models and programs write them.
+//! Parsing of times in arguments.
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
@@ -8,17 +8,17 @@ use mnemal_core::{Timestamp, Zone};
 const MICROS_PER_MINUTE: i64 = 60_000_000;
 /// Digits of a year. Source: the years 1970 to 9999.
 const YEAR_DIGITS: usize = 4;
-/// Digits of Unix milliseconds. Source: own choice; eleven digits and fewer lie before 1974 and are more often seconds.
+/// Digits of Unix milliseconds. Source: own choice; with eleven digits or fewer they are before 1974, and more often seconds.
 const MILLIS_DIGITS: std::ops::RangeInclusive<usize> = 12..=15;
 
-/// Reads RFC 3339, a year, a month, a day or a time of a day without a zone (the one that is given is meant), Unix
-/// milliseconds, or a span back from now: `90m`, `24h`, `7d`, `2w`.
+/// Parses RFC 3339, a year, a month, a day or a time of day in the given zone, Unix milliseconds, or a duration before now:
+/// `90m`, `24h`, `7d`, `2w`.
 pub(crate) fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let back = |micros| now.as_micros().checked_sub(micros);
     point(text.trim(), zone).or_else(|| Timestamp::from_micros(back(span(text.trim())?)?).ok())
 }
 
-/// Reads the same, a span ahead of now; nothing that is over.
+/// As [`read`], with a duration from now; rejects past times.
 pub(crate) fn ahead(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let ahead = |micros| now.as_micros().checked_add(micros);
     let time = point(text.trim(), zone).or_else(|| Timestamp::from_micros(ahead(span(text.trim())?)?).ok());
@@ -26,7 +26,7 @@ pub(crate) fn ahead(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Times
 }
 
 #[cfg(feature = "http")]
-/// Reads the name of a zone, `Europe/Berlin`, or its offset, `+02:00`.
+/// Parses the name of a zone, `Europe/Berlin`, or its offset, `+02:00`.
 pub(crate) fn zone(text: &str) -> Option<TimeZone> {
     let of_offset = || {
         let moment = format!("2026-01-01T00:00:00{text}");
@@ -43,7 +43,7 @@ pub(crate) fn zone(text: &str) -> Option<TimeZone> {
     }
 }
 
-/// Returns the zone of the place where something was said: the offset that its time is written with, else the one that is given.
+/// Returns the zone of an event: the written offset of its time, else the given one.
 pub(crate) fn place(text: Option<&str>, at: Timestamp, zone: &TimeZone) -> Zone {
     let written = text.and_then(|text| Pieces::parse(text.trim()).ok()?.offset());
     if let Some(PiecesOffset::Numeric(numeric)) = written {
@@ -72,7 +72,7 @@ fn point(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     Timestamp::from_micros(zoned.timestamp().as_microsecond()).ok()
 }
 
-/// Reads a year, a month, a day or a time of a day without a zone, as its first moment.
+/// Parses a year, a month, a day or a time of day without a zone, as its first moment.
 fn civil(text: &str) -> Option<DateTime> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         let year = (text.len() == YEAR_DIGITS).then(|| text.parse().ok())??;
@@ -82,7 +82,7 @@ fn civil(text: &str) -> Option<DateTime> {
     text.parse::<DateTime>().ok().or_else(|| month().filter(|_| text.len() == "2026-11".len()))
 }
 
-/// Returns a span in microseconds.
+/// Returns a duration in microseconds.
 fn span(text: &str) -> Option<i64> {
     let unit = text.chars().last()?;
     let minutes = match unit {

@@ -1,11 +1,11 @@
-//! The keys that somebody may have meant: few edits away, nearest first.
+//! Suggestions for a mistyped key: keys within a few edits, nearest first.
 
-/// Keys that are named. Source: own default; the error is one line.
+/// Number of suggestions. Source: own default; the error is one line.
 const NAMED: usize = 3;
-/// Longest key that is compared, in characters. Source: own default; longer ones are no slips of a hand.
+/// Maximum length of a compared key, in characters. Source: own default; longer ones are rarely typed.
 const COMPARED: usize = 64;
 
-/// Returns up to three of `keys` that are near `wanted`, nearest first, then by name.
+/// Returns up to three of `keys` that are similar to `wanted`, nearest first, then by name.
 pub(crate) fn nearest<'a>(wanted: &str, keys: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(COMPARED).collect();
     let within = (wanted.len() / 3).max(2);
@@ -25,7 +25,7 @@ pub(crate) fn nearest<'a>(wanted: &str, keys: impl Iterator<Item = &'a str>) -> 
     found.into_iter().take(NAMED).map(|(_, key)| key).collect()
 }
 
-/// The Levenshtein distance, with a swap of neighbours as one edit.
+/// The Levenshtein distance, with a transposition of neighbors as one edit.
 fn edits(from: &[char], to: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,4 +1,4 @@
-//! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: notes one by one and in lists.
+//! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: single notes and lists of notes.
 
 use jiff::tz::TimeZone;
 use mnemal::{Memory, is_about_user, key_of, target_of};
@@ -16,14 +16,14 @@ use crate::mcp::place;
 use crate::mcp::store::{CHANNEL, category_of};
 use crate::mcp::tool::Tool;
 
-/// Entries of a list that names no limit. Source: SURFACES 6.5.
+/// Default number of entries of a list. Source: own default, which fits the default ceiling.
 const LIMIT: u32 = 20;
-/// Most entries of a list. Source: own default; at the highest ceiling an entry has 80 tokens left.
+/// Maximum number of entries of a list. Source: own default; at the highest ceiling an entry has 80 tokens left.
 const MOST: u32 = 100;
-/// Ceiling of an answer of a line or two, in tokens. Source: SURFACES 6.8.
+/// Ceiling of a short answer, in tokens. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Reads one note or event.
+/// Returns one note or event.
 pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Get, given);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -39,7 +39,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
     Ok(rows(memory, "memories", &[row], ceiling, Tail::new(arguments.notes)))
 }
 
-/// Lists what holds, newest first.
+/// Lists valid notes, newest first.
 pub(super) async fn list(
     memory: &Memory,
     given: Map<String, Value>,
@@ -81,7 +81,7 @@ pub(super) async fn list(
     paged(memory, arguments, &list, &found)
 }
 
-/// Lists what was learnt: how the user wants things, what goes wrong with tools, what several notes say together.
+/// Lists learnings: preferences, problems with tools, insights over several notes.
 pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Learnings, given);
     let (tool, status) = (arguments.text("tool")?, arguments.text("status")?);
@@ -113,7 +113,7 @@ pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Res
     paged(memory, arguments, &list, &found)
 }
 
-/// Lists what agents noted about the user, newest first; `None` where they noted nothing.
+/// Lists the agents' notes about the user, newest first; `None` if there are none.
 pub(super) async fn about_user(memory: &Memory, ceiling: u32) -> Result<Option<Answer>, Mistake> {
     let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
     let holding = memory.learnings(&filter, AsOf::present(memory.engine().now())).await?;
@@ -124,7 +124,7 @@ pub(super) async fn about_user(memory: &Memory, ceiling: u32) -> Result<Option<A
     Ok((!found.is_empty()).then(|| rows(memory, "memories", &found, ceiling, Tail::new(Vec::new()))))
 }
 
-/// Lists every version of a note, newest first.
+/// Lists all versions of a note, newest first.
 pub(super) async fn history(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::History, given);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -137,7 +137,7 @@ pub(super) async fn history(memory: &Memory, given: Map<String, Value>) -> Resul
     Ok(rows(memory, "versions", &found, ceiling, Tail::new(arguments.notes)))
 }
 
-/// Makes a new version of a note, puts it away, or takes it out again.
+/// Makes a new version of a note, archives it, or restores it.
 pub(super) async fn update(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Update, given);
     let note = named(memory, &name(&arguments)?).await?;
@@ -222,7 +222,7 @@ async fn renew(
     Ok(format!("Stored version {} of '{key}'.", stored.version))
 }
 
-/// Returns the name by which the call means a note.
+/// Returns the name of the note in the call.
 fn name(arguments: &Arguments) -> Result<String, Mistake> {
     let name = match arguments.text("id")? {
         Some(id) => Some(id),
@@ -232,7 +232,7 @@ fn name(arguments: &Arguments) -> Result<String, Mistake> {
     name.ok_or_else(|| Mistake::new("Give the id (mem_… or evt_…) or the key. Use memory_recall to search."))
 }
 
-/// Returns the note that an id or a key means.
+/// Returns the note of an id or a key.
 pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, Mistake> {
     match memory.learning(name).await {
         Ok(note) => Ok(note),

@@ -1,14 +1,14 @@
-//! Where a list goes on: a sealed place that is good for that list of that space alone.
+//! Pagination cursors: sealed positions, valid for one list of one space.
 
 use mnemal::Memory;
 
 use crate::hex::hex;
 use crate::mcp::answer::Mistake;
 
-/// Hexadecimal digits of a seal. Source: own default, 64 bits; a cursor grants nothing that its caller may not read.
+/// Hexadecimal digits of a seal. Source: own default, 64 bits; a cursor grants nothing beyond what its caller may read.
 const DIGITS: usize = 16;
 
-/// Returns the cursor behind `place` entries of a list.
+/// Returns the cursor after `place` entries of a list.
 pub(super) fn cursor(memory: &Memory, list: &str, place: usize) -> String {
     let space = memory.scope().space.as_str().as_bytes();
     let seal = memory.engine().seal("mcp cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
@@ -16,7 +16,7 @@ pub(super) fn cursor(memory: &Memory, list: &str, place: usize) -> String {
     format!("{place:x}-{digits}")
 }
 
-/// Returns how many entries of a list a cursor leaves behind it; none without a cursor.
+/// Returns the number of entries before a cursor; 0 without a cursor.
 pub(super) fn read(memory: &Memory, list: &str, given: Option<&str>) -> Result<usize, Mistake> {
     let Some(given) = given.map(str::trim) else { return Ok(0) };
     let place = given.split_once('-').and_then(|(place, _)| usize::from_str_radix(place, 16).ok());

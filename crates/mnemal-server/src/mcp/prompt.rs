@@ -1,4 +1,4 @@
-//! Prompts: what a person starts by a command of his client.
+//! Prompts, which a person starts as commands of the client.
 
 use jiff::tz::TimeZone;
 use mnemal::Memory;
@@ -9,12 +9,12 @@ use crate::mcp::answer::{Answer, Mistake};
 use crate::mcp::tool::{Offer, Tool};
 use crate::mcp::{context, note, resource, timeline};
 
-/// Days that a review looks back where nobody says. Source: SURFACES 6.10.
+/// Default number of days of a review. Source: own default, a week.
 const DAYS: u32 = 7;
-/// Most tokens of what is quoted. Source: SURFACES 6.10, as for resources.
+/// Maximum size of the quoted part, in tokens. Source: own default, as for resources.
 const CEILING: u32 = 4_000;
 
-/// The names of the prompts: what each needs, and whether it asks the model to store something.
+/// The names of the prompts, with the tool that each needs, and whether it asks the model to store something.
 const ALL: &[(&str, &str, &str)] = &[
     ("load_context", "Load context", "What the memory knows that matters for a topic"),
     ("continue_session", "Continue session", "Go on where an earlier conversation ended"),
@@ -22,7 +22,7 @@ const ALL: &[(&str, &str, &str)] = &[
     ("save_session", "Save session", "Keep what this conversation decided and learnt"),
 ];
 
-/// Returns the prompts that the offered tools allow.
+/// Returns the prompts that the offered tools support.
 pub(super) fn list(offers: &[Offer]) -> Vec<Prompt> {
     let form = |(name, title, description): &&(&str, &str, &str)| {
         let arguments: Vec<Value> = parameters(name)
@@ -37,7 +37,7 @@ pub(super) fn list(offers: &[Offer]) -> Vec<Prompt> {
     ALL.iter().filter(|(name, ..)| is_offered(name, offers)).filter_map(|one| form(&one)).collect()
 }
 
-/// Whether what the prompt asks of the model can be done with these tools.
+/// Whether these tools can do what the prompt asks of the model.
 fn is_offered(name: &str, offers: &[Offer]) -> bool {
     let has = |tool| offers.iter().any(|offer| offer.tool == tool);
     if name == "save_session" { has(Tool::Store) } else { has(Tool::Recall) }
@@ -52,7 +52,7 @@ fn parameters(name: &str) -> &'static [(&'static str, &'static str, bool)] {
     }
 }
 
-/// Returns the words of a prompt; `None` when there is none of that name.
+/// Returns the text of a prompt; `None` for an unknown name.
 pub(super) async fn get(
     memory: &Memory,
     offers: &[Offer],
@@ -96,7 +96,7 @@ pub(super) async fn get(
     Ok(Some(said))
 }
 
-/// Returns what completes an argument of a prompt.
+/// Returns completions of an argument of a prompt.
 pub(super) async fn complete(memory: &Memory, name: &str, argument: &str, begun: &str) -> Vec<String> {
     match (name, argument) {
         ("load_context", "topic") => resource::completing(resource::entities(memory).await, begun),

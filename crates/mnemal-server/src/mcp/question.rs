@@ -1,4 +1,4 @@
-//! `memory_answer`: what answers a question, in words that were said.
+//! `memory_answer`: extractive answers to a question.
 
 use jiff::tz::TimeZone;
 use mnemal::Memory;
@@ -10,10 +10,10 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 use crate::wire::{AnswerForm, NOT_KNOWN, quoted_by};
 
-/// Tokens of the answer. Source: SURFACES 6.8, as of every answer that names no ceiling.
+/// Ceiling of the answer, in tokens. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Answers a question in quotes.
+/// Answers a question with quotations.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! `memory_recall`: what was said or noted about something.
+//! `memory_recall`: search over turns and notes.
 
 use std::borrow::Cow;
 
@@ -12,24 +12,24 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::{Manner, Tool};
 use crate::mcp::{moment, store};
 
-/// Hits of a search that names no limit. Source: SURFACES 6.4.
+/// Default number of hits of a search. Source: own default, that of the engine.
 const LIMIT: u32 = 10;
-/// Most hits of a search. Source: own default; at the highest ceiling a hit has 80 tokens left.
+/// Maximum number of hits of a search. Source: own default; at the highest ceiling a hit has 80 tokens left.
 const MOST: u32 = 100;
-/// Hits that are looked at for each one that is wanted, when notes are filtered by what only the note knows. Source: own
-/// default; with fewer than one in twenty of the right sort, narrower words are the better search.
+/// Candidates per wanted hit, when notes are filtered by fields of the note only. Source: own default; if fewer than one in
+/// twenty matches, a more specific query is better.
 const LOOK_AT: u32 = 20;
-/// Most hits that are looked at. Source: own default, what a search of 100,000 events ranks in its time.
+/// Maximum number of candidates. Source: own default, what a search of 100,000 events ranks in time.
 const MOST_LOOKED_AT: u32 = 500;
-/// What is said of hits for which nothing speaks.
+/// Remark on hits without evidence.
 const ONLY_NEAREST: &str = "These are only the nearest; they may have nothing to do with the query.";
-/// Hits that are shown where nothing speaks for any. Source: own default.
+/// Number of shown hits when none has evidence. Source: own default.
 const NEAREST: usize = 3;
 
-/// What is said where nothing matches. Source: `PicoBot`, SURFACES 6.6.
+/// Answer without any match. Source: the message of `PicoBot`.
 const NOTHING_MATCHES: &str = "No matching memories found.";
 
-/// Searches.
+/// Runs the search.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
@@ -57,7 +57,7 @@ pub(super) async fn call(
     let mut hits = taken(found.value.hits);
     match (without_nearest(&mut hits), manner) {
         (Some(doubt), Manner::Own) => tail.say(doubt),
-        // Where nothing speaks for any, a part of a word may: the words alone find it.
+        // Without evidence for any hit, a part of a word may match: lexical search finds it.
         (Some(_), _) => {
             hits = taken(search().mode(RecallMode::Lexical).await?.value.hits);
             if without_nearest(&mut hits).is_some() {
@@ -98,8 +98,8 @@ pub(super) async fn call(
     Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
 }
 
-/// Leaves out hits for which nothing speaks, no word of the query nor a part of one and no nearness to it, where something speaks for another;
-/// where nothing speaks for any, keeps the few that are nearest and returns what is to be said of them.
+/// Drops hits without evidence (no word of the query, no part of one, and no vector similarity) if others have evidence; if none
+/// has, keeps the nearest few and returns the remark on them.
 fn without_nearest(hits: &mut Vec<Hit>) -> Option<&'static str> {
     let speaks = |hit: &Hit| hit.evidence > 0.0 || hit.found_by == FoundBy::Substring;
     if hits.iter().any(speaks) {
@@ -110,21 +110,21 @@ fn without_nearest(hits: &mut Vec<Hit>) -> Option<&'static str> {
     (!hits.is_empty()).then_some(ONLY_NEAREST)
 }
 
-/// How much programs read of each hit.
+/// Level of detail for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// What it is.
+    /// Basic fields.
     Plain,
-    /// Also what its score is made of.
+    /// With the parts of the score.
     Explained,
 }
 
-/// Returns how many hits are looked at, so that `limit` of the wanted sorts are among them.
+/// Returns the number of candidates needed for `limit` hits of the wanted sorts.
 pub(crate) fn looked_at(wanted: &Wanted, limit: u32) -> u32 {
     if wanted.is_narrow() { (limit * LOOK_AT).min(MOST_LOOKED_AT) } else { limit }
 }
 
-/// Which sorts of records are wanted.
+/// The wanted sorts of records.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     /// Turns of conversations and documents.
@@ -142,7 +142,7 @@ impl Wanted {
         Self::new(arguments.list("kinds")?, arguments.text("category")?.as_deref(), arguments.list("tags")?)
     }
 
-    /// Reads the sorts by their names.
+    /// Parses the sorts by name.
     pub(crate) fn new(
         mut kinds: Vec<String>,
         category: Option<&str>,
@@ -150,7 +150,7 @@ impl Wanted {
     ) -> Result<Self, Mistake> {
         let mut wanted = Self::default();
         match category.map(str::trim) {
-            // The names of two kinds that another memory calls categories.
+            // Names of kinds that another memory server uses as categories.
             Some(name @ ("knowledge" | "timeline")) => kinds.push(name.to_owned()),
             Some(name) => {
                 wanted.within.push(Category::new(name).map_err(|error| Mistake::about("category", &error))?);
@@ -184,7 +184,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Whether only notes can be meant.
+    /// Whether only notes can match.
     fn only_notes(&self) -> bool {
         !self.events && (self.is_narrow() || !self.notes.is_empty())
     }
@@ -193,12 +193,12 @@ impl Wanted {
         self.events && self.notes.is_empty() && !self.is_narrow()
     }
 
-    /// Whether something is asked that only the note knows.
+    /// Whether a criterion needs the note itself.
     fn is_narrow(&self) -> bool {
         !self.within.is_empty() || !self.tags.is_empty() || self.notes.iter().any(Option::is_some)
     }
 
-    /// Returns the filter of what can be told apart without reading a note.
+    /// Returns the filter of the criteria that need no note.
     pub(crate) fn filter(&self) -> EventFilter {
         let roles = if self.only_notes() {
             Within::Only(vec![Role::Decision])
@@ -210,12 +210,12 @@ impl Wanted {
         EventFilter { roles, ..EventFilter::live() }
     }
 
-    /// Whether a hit is of a sort that is wanted.
+    /// Whether a hit is of a wanted sort.
     pub(crate) fn takes(&self, hit: &Hit) -> bool {
         self.takes_event(&hit.event)
     }
 
-    /// Whether an event is of a sort that is wanted.
+    /// Whether an event is of a wanted sort.
     pub(crate) fn takes_event(&self, event: &Event) -> bool {
         let Some(note) = Filing::of(event) else {
             return self.events || !self.only_notes();
@@ -229,10 +229,10 @@ impl Wanted {
     }
 }
 
-/// Where the timeline of conversations is filed.
+/// Category of timeline entries.
 const TIMELINE: &str = "timeline";
 
-/// How the note of an event is filed, whoever made it.
+/// The filing of an event's note, whoever its author is.
 struct Filing<'e> {
     kind: LearningKind,
     category: Cow<'e, Category>,
@@ -264,14 +264,14 @@ impl<'e> Filing<'e> {
         }
     }
 
-    /// Whether the note is of a kind. What a conversation became in short is no knowledge.
+    /// Whether the note is of a kind. A timeline entry is not `knowledge`.
     fn is_of(&self, kind: LearningKind) -> bool {
         let is_timeline = || self.category.as_str().split('/').next() == Some(TIMELINE);
         self.kind == kind && (kind != LearningKind::Note || !is_timeline())
     }
 }
 
-/// What a note is: only the user's own words make a preference.
+/// Returns the kind of a note: only the user's own words make a preference.
 fn standing_kind(event: &Event, said: LearningKind) -> LearningKind {
     if event.level == Level::User { said } else { LearningKind::Note }
 }
@@ -284,7 +284,7 @@ fn filter(arguments: &Arguments, wanted: &Wanted, now: Timestamp) -> Result<Even
     Ok(EventFilter { since, until, ..wanted.filter() })
 }
 
-/// Returns what was shown, for programs, and how many hits had to go to fit.
+/// Returns the shown hits for programs, and the number of hits dropped to fit.
 fn structured(quoted: &Quoted, detail: Detail, fits: impl Fn(&str) -> bool) -> (Value, u32) {
     let mut hits: Vec<Value> = quoted.lines.iter().map(|line| form(line, detail)).collect();
     let mut dropped = 0;

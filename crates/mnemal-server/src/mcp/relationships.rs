@@ -1,4 +1,4 @@
-//! `memory_relationships`: what lies around somebody or something, how a relation went, and the ways to another.
+//! `memory_relationships`: the neighborhood of an entity, the history of a relation, and paths to another entity.
 
 use std::num::NonZeroUsize;
 
@@ -12,14 +12,14 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tell;
 use crate::mcp::tool::Tool;
 
-/// Facts away that are looked at where the call does not say. Source: SURFACES 6.4.
+/// Default number of hops. Source: babyagi3, which traverses two.
 const HOPS: u32 = 2;
-/// Most facts away. Source: BA-39, the longest path.
+/// Maximum number of hops. Source: babyagi3, its longest path.
 const MOST_HOPS: u32 = 3;
-/// Most facts that are walked. Source: own default; at the highest ceiling a fact has 40 tokens left.
+/// Maximum number of traversed facts. Source: own default; at the highest ceiling a fact has 40 tokens left.
 const FACTS: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 
-/// Answers how things are connected.
+/// Answers with the connections.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
@@ -89,7 +89,7 @@ async fn whom(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf) -> Result<
     }
 }
 
-/// Returns what lies around, nearest first: facts between two that have names; of one relation also what is over.
+/// Returns the neighborhood, nearest first: facts between two entities; for one relation also ended ones.
 async fn around(
     graph: &Graph,
     start: EntityId,

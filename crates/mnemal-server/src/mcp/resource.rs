@@ -1,4 +1,4 @@
-//! Resources: parts of a memory that a client shows or attaches, each bounded.
+//! Resources: bounded parts of a memory that a client shows or attaches.
 
 use jiff::tz::TimeZone;
 use mnemal::Memory;
@@ -9,18 +9,18 @@ use serde_json::{Map, Value, json};
 use crate::mcp::answer::Mistake;
 use crate::mcp::{classic, context, entity, note, summary, working};
 
-/// Most tokens of a resource. Source: SURFACES 6.10.
+/// Maximum size of a resource, in tokens. Source: own default, that of a context.
 const CEILING: u32 = 4_000;
-/// Least tokens of a second list in a resource. Source: own default, its frame and some lines.
+/// Minimum size of a second list in a resource, in tokens. Source: own default, its frame and some lines.
 const LEAST: u32 = 200;
-/// Most names that complete what somebody types. Source: own default, a list that a person reads.
+/// Maximum number of completions. Source: own default, a list that a person reads.
 const COMPLETED: usize = 50;
-/// Of texts for models.
+/// Content type of texts for models.
 const MARKDOWN: &str = "text/markdown";
 /// The graph of the official memory server.
 pub(super) const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
 
-/// What there is to read.
+/// The offered resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
     /// Parts of the memory.
@@ -29,7 +29,7 @@ pub(super) enum Offered {
     KnowledgeGraph,
 }
 
-/// What a resource says.
+/// The content of a resource.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) text: String,
@@ -37,7 +37,7 @@ pub(super) struct Read {
 }
 
 impl Offered {
-    /// Returns the resources that always are there.
+    /// Returns the static resources.
     pub(super) fn list(self, memory: &Memory) -> Vec<Resource> {
         let space = &memory.scope().space;
         let forms = match self {
@@ -63,7 +63,7 @@ impl Offered {
         forms.into_iter().filter_map(|form| serde_json::from_value(form).ok()).collect()
     }
 
-    /// Returns the resources that are named by what somebody looks for.
+    /// Returns the resource templates.
     pub(super) fn templates(self, memory: &Memory) -> Vec<ResourceTemplate> {
         let space = &memory.scope().space;
         let templates: &[(&str, &str, &str)] = match self {
@@ -85,7 +85,7 @@ impl Offered {
         templates.iter().filter_map(form).collect()
     }
 
-    /// Reads one; `None` when there is no such resource.
+    /// Reads a resource; `None` if it does not exist.
     pub(super) async fn read(self, memory: &Memory, uri: &str) -> Result<Option<Read>, Mistake> {
         if self == Self::KnowledgeGraph {
             if uri != KNOWLEDGE_GRAPH {
@@ -111,11 +111,11 @@ impl Offered {
             ("working", key) if !key.is_empty() => working::get(memory, named("key", key)).await,
             _ => return Ok(None),
         };
-        // What a name leads to is not there, as a file is not.
+        // A name without a record is a missing resource.
         Ok(answer.ok().map(|answer| Read { text: answer.text, mime_type: MARKDOWN }))
     }
 
-    /// Returns what completes the parameter of a template.
+    /// Returns completions of a template's parameter.
     pub(super) async fn complete(self, memory: &Memory, template: &str, begun: &str) -> Vec<String> {
         if self == Self::KnowledgeGraph {
             return Vec::new();
@@ -129,7 +129,7 @@ impl Offered {
     }
 }
 
-/// Returns names of those who are known.
+/// Returns the names of known entities.
 pub(super) async fn entities(memory: &Memory) -> Vec<String> {
     let Ok(graph) = memory.graph().await else { return Vec::new() };
     let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap_or_default();
@@ -141,7 +141,7 @@ async fn keys(memory: &Memory) -> Vec<String> {
     notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::to_string).collect()
 }
 
-/// Returns the names that begin so, whatever the case, by name.
+/// Returns the names with this prefix, ignoring case, by name.
 pub(super) fn completing(mut names: Vec<String>, begun: &str) -> Vec<String> {
     let begun = begun.to_lowercase();
     let is_plain = |name: &str| !name.chars().any(|letter| letter.is_control() || letter == '<');
@@ -152,7 +152,7 @@ pub(super) fn completing(mut names: Vec<String>, begun: &str) -> Vec<String> {
     names
 }
 
-/// Returns the user's own preferences, and behind them what agents noted about him, each line with its origin.
+/// Returns the user's own preferences, followed by the agents' notes about the user, each line with its origin.
 async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
     let own = match context::of_preferences(memory, CEILING).await {
         Ok(text) => text,
@@ -167,13 +167,13 @@ async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
     Ok(Read { text, mime_type: MARKDOWN })
 }
 
-/// Returns what an address means within this memory, its escapes read; `None` for one of another.
+/// Returns the path of an address in this memory, unescaped; `None` for an address of another memory.
 fn path(memory: &Memory, uri: &str) -> Option<String> {
     let rest = uri.strip_prefix("memory://")?.strip_prefix(memory.scope().space.as_str())?;
     decoded(rest.strip_prefix('/')?)
 }
 
-/// Reads `%41` as `A`; `None` for a broken escape or bytes that are no text.
+/// Decodes percent escapes; `None` for a broken escape or invalid UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

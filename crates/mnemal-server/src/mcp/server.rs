@@ -1,4 +1,4 @@
-//! The handler of the protocol: identity, listing, and each call as one piece of work that can be called off.
+//! The protocol handler: server information, listings, and calls that can be cancelled.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -32,18 +32,18 @@ use crate::mcp::{
     prompt, question, recall, relationships, status, store, summary, timeline, working,
 };
 
-/// How long a client may keep what it was told about the server, in milliseconds. Source: SURFACES 6.1.
+/// Cache time of the server information, in milliseconds. Source: own default; it changes only with the server's settings.
 const KEEP: u64 = 300_000;
-/// How long it may keep the list of resources, in milliseconds. Source: SURFACES 6.1.
+/// Cache time of the list of resources, in milliseconds. Source: own default.
 const KEEP_RESOURCES: u64 = 60_000;
-/// The name of the one question that a person is asked.
+/// Name of the confirmation question.
 const QUESTION: &str = "confirm";
 
-/// Is told of every call: the tool, and whether it was answered.
+/// Observer of every call: the tool, and the outcome.
 #[derive(Clone, Default)]
 pub(super) struct Watch(Option<Told>);
 
-/// What a watch calls.
+/// The callback of an observer.
 pub(super) type Told = Arc<dyn Fn(&'static str, &'static str) + Send + Sync>;
 
 impl std::fmt::Debug for Watch {
@@ -65,7 +65,7 @@ impl Watch {
     }
 }
 
-/// One memory behind the protocol.
+/// The protocol handler of one memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     memory: Memory,
@@ -74,11 +74,11 @@ pub(crate) struct Server {
     instructions: String,
     ended: Ended,
     watch: Watch,
-    /// Where the client is.
+    /// The client's time zone.
     zone: TimeZone,
-    /// Held while a tool of the official memory server changes the graph, so that calls in flight see each other's work.
+    /// Serializes changes of the classic graph, so that concurrent calls see each other's results.
     writing: Arc<Mutex<()>>,
-    /// Whether the client wants to be told when the graph changes; `None` where it cannot be told.
+    /// Whether the client subscribed to changes of the graph; `None` if it cannot be notified.
     subscribed: Option<Arc<AtomicBool>>,
 }
 
@@ -86,7 +86,7 @@ impl Server {
     pub(super) fn new(memory: Memory, options: &Options, ended: Ended) -> Self {
         let mut offers = options.profile.offers();
         let is_whole = memory.scope().user == mnemal_core::Within::All;
-        // A cycle looks at the words of all.
+        // A cycle reads records of all users.
         offers.retain(|offer| options.reach.allows(offer.tool) && (is_whole || offer.tool != Tool::Dream));
         let instructions = catalogue::instructions(&offers, &options.extra_instructions);
         let resources = match options.profile {
@@ -97,20 +97,20 @@ impl Server {
         Self { memory, offers, resources, instructions, ended, watch, zone, writing, subscribed: None }
     }
 
-    /// The same for one client that hears between its calls too.
+    /// Makes the handler one for a client that can be notified between calls.
     pub(super) fn heard(mut self) -> Self {
         self.subscribed = (self.resources == Offered::KnowledgeGraph).then(Arc::default);
         self
     }
 
-    /// The same, whose calls are told.
+    /// Sets the observer of calls.
     #[cfg(feature = "http")]
     pub(super) fn watched(mut self, watch: Watch) -> Self {
         self.watch = watch;
         self
     }
 
-    /// The same for a client elsewhere: days are those of its zone.
+    /// Sets the client's time zone, for days.
     #[cfg(feature = "http")]
     pub(super) fn within(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
@@ -167,7 +167,7 @@ impl Server {
         answer.map(Outcome::Said)
     }
 
-    /// Refuses what is not declared: the official memory server has no prompts.
+    /// Rejects undeclared methods: the official memory server has no prompts.
     fn must_have_prompts(&self, method: &'static str) -> Result<(), ErrorData> {
         match self.resources {
             Offered::Parts => Ok(()),
@@ -178,19 +178,19 @@ impl Server {
         }
     }
 
-    /// Returns the result of a call that went well.
+    /// Returns the result of a successful call.
     fn success(&self, answer: Answer, note: Option<String>) -> CallToolResult {
         let texts = [Some(answer.text), note].into_iter().flatten();
         let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
         result.structured_content = Some(answer.structured);
         if self.resources == Offered::KnowledgeGraph {
-            // The official memory server leaves it out, which says the same.
+            // The official memory server omits the field, which means the same.
             result.is_error = None;
         }
         result
     }
 
-    /// Refuses a tool that is not offered.
+    /// Returns the error for a tool that is not offered.
     fn no_tool(&self, name: &str) -> ErrorData {
         let words = match self.resources {
             Offered::KnowledgeGraph => classic::no_tool(name),
@@ -202,20 +202,19 @@ impl Server {
         ErrorData::invalid_params(words, None)
     }
 
-    /// Tells a client that asked for it that the graph of the official memory server is another.
+    /// Notifies a subscribed client about a change of the classic graph.
     async fn tell_of_change(&self, context: &RequestContext<RoleServer>) {
         let is_asked = self.subscribed.as_ref().is_some_and(|asked| asked.load(Ordering::Relaxed));
         if is_asked {
             let changed = ResourceUpdatedNotificationParam::new(KNOWLEDGE_GRAPH);
-            // The answer of the call does not depend on whether the client still listens.
+            // The answer of the call does not depend on the client's subscription.
             if let Err(error) = context.peer.notify_resource_updated(changed).await {
                 tracing::debug!(%error, "nobody heard that the graph changed");
             }
         }
     }
 
-    /// Returns what remembers whether the client wants to hear of changes of a resource; of others than the graph there is
-    /// nothing to tell.
+    /// Returns the subscription flag of a resource; only the graph has change notifications.
     fn subscription(&self, uri: &str) -> Result<Option<&AtomicBool>, ErrorData> {
         let asked = self.subscribed.as_deref();
         let asked =
@@ -223,7 +222,7 @@ impl Server {
         Ok((uri == KNOWLEDGE_GRAPH).then_some(asked))
     }
 
-    /// Does some work that can be called off, and never takes the server with it.
+    /// Runs cancellable work, with panic isolation.
     async fn guarded<T>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -427,7 +426,7 @@ impl ServerHandler for Server {
         let work = AssertUnwindSafe(self.answer(offer, request, reach)).catch_unwind();
         let done = tokio::select! {
             done = work => done,
-            // What was begun to be erased is erased: a half of it would only wait for the next start.
+            // A started erasure is completed; otherwise the rest would wait for the next start.
             () = context.ct.cancelled(), if tool != Tool::Forget => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
@@ -453,18 +452,18 @@ impl ServerHandler for Server {
     }
 }
 
-/// Whether the request is of the era without handshakes.
+/// Whether the request follows the stateless protocol, without a handshake.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
-/// Whether the client said that it can put a form to a person, in an era in which an answer may ask for that.
+/// Whether the client can show a form to a person, in a protocol version in which an answer may request that.
 fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let declared = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     is_stateless(context) && declared.is_some_and(|ways| ways.form.is_some() || ways.url.is_none())
 }
 
-/// Returns what the person said to the question, if the call brings an answer.
+/// Returns the person's answer to the question, if the call contains one.
 fn answered(responses: Option<&InputResponses>, state: Option<String>) -> Option<Person> {
     let answer = responses?.get(QUESTION)?;
     let accepted = answer.get("action").is_some_and(|action| action == "accept");
@@ -473,7 +472,7 @@ fn answered(responses: Option<&InputResponses>, state: Option<String>) -> Option
     Some(Person::Answered { agrees, state: state.unwrap_or_default() })
 }
 
-/// Returns the answer that asks a person to confirm.
+/// Returns the answer that requests a confirmation.
 fn question(message: &str, state: String) -> Result<InputRequiredResult, ErrorData> {
     let form = json!({
         "method": "elicitation/create",

@@ -1,4 +1,4 @@
-//! The protocol over HTTP, without sessions: each request brings all that its answer needs, in both eras.
+//! The protocol over HTTP, without sessions: each request is self-contained, in all protocol versions.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::mcp::Options;
 use crate::mcp::lifecycle::Ended;
 use crate::mcp::server::{Server, Watch};
 
-/// What answers the messages of one caller: a memory, where nothing else is said.
+/// The protocol handler for one caller; by default that of a memory.
 #[derive(Clone)]
 pub(crate) struct StatelessService<H = Server>(StreamableHttpService<H, NeverSessionManager>)
 where
@@ -30,7 +30,7 @@ impl<H: ServerHandler> std::fmt::Debug for StatelessService<H> {
 }
 
 impl StatelessService {
-    /// Serves a memory to a client whose days are those of a zone; `told` is called with each tool and its outcome.
+    /// Serves a memory to a client with a time zone; `told` is called with each tool and its outcome.
     pub(crate) fn new(
         memory: Memory,
         (options, zone): (&Options, TimeZone),
@@ -43,9 +43,9 @@ impl StatelessService {
 }
 
 impl<H: ServerHandler + Clone> StatelessService<H> {
-    /// Serves what a handler answers.
+    /// Serves another handler.
     ///
-    /// Names of hosts and origins were checked before a request comes here, by the same rule as for every other route.
+    /// Host names and origins were checked before, by the same rule as for every other route.
     pub(crate) fn around(handler: H, largest: usize) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)

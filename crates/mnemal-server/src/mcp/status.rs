@@ -1,4 +1,4 @@
-//! `memory_status`: how much there is, and how its parts are.
+//! `memory_status`: counts of the memory, and the health of its layers.
 
 use mnemal::Memory;
 use mnemal_core::{GapCause, Status};
@@ -8,10 +8,10 @@ use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
-/// Ceiling of the answer, in tokens. Source: SURFACES 6.8.
+/// Ceiling of the answer, in tokens. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Counts and looks.
+/// Returns counts and health.
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::Status, given);
     let tail = Tail::new(arguments.notes);

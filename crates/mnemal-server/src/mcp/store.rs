@@ -15,15 +15,15 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::moment;
 use crate::mcp::tool::Tool;
 
-/// The time in which the same call has one effect. Source: SURFACES 6.4, 10 minutes.
+/// Deduplication window of a call. Source: own choice, 10 minutes cover the retries of a client.
 const WINDOW: Duration = Duration::from_mins(10);
-/// Where the conversations of this surface take place. Source: SURFACES 1.1.
+/// Channel of this surface. Source: own choice, its name.
 pub(super) const CHANNEL: &str = "mcp";
-/// The conversation of a write that names none. Source: SURFACES 1.1.
+/// Session of a write that names none. Source: own choice.
 const SESSION: &str = "default";
-/// Longest time that a note may hold which ends, in minutes: 100 years. Source: own default.
+/// Maximum validity of an expiring note, in minutes: 100 years. Source: own default.
 const LONGEST: f64 = 52_560_000.0;
-/// Ceiling of the answer, in tokens, which is a line or two. Source: SURFACES 6.8.
+/// Ceiling of the answer, in tokens, which is a line or two. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
 /// Stores a note.
@@ -59,11 +59,11 @@ pub(super) async fn call(
     answer(memory, key.as_ref(), &stored, tail).await
 }
 
-/// Files the note: kind, category, words and weight.
+/// Sets kind, category, tags and importance of the note.
 fn filed(request: RememberCall, arguments: &Arguments, tail: &mut Tail) -> Result<RememberCall, Mistake> {
     let mut category = arguments.text("category")?.map(|name| name.trim().to_owned());
     let mut kind = arguments.text("kind")?.map(|name| name.trim().to_owned());
-    // The names of two kinds that another memory calls categories.
+    // Names of kinds that another memory server uses as categories.
     if kind.is_none() && matches!(category.as_deref(), Some("knowledge" | "timeline")) {
         kind = category.take();
     }
@@ -110,7 +110,7 @@ pub(crate) fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<O
     category_of(&name).map(Some)
 }
 
-/// Reads a category.
+/// Parses a category.
 pub(super) fn category_of(name: &str) -> Result<Category, Mistake> {
     Category::new(name).map_err(|error| Mistake::about("category", &error))
 }
@@ -164,7 +164,7 @@ async fn answer(
     Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
 }
 
-/// Returns the note as it stands now, `None` when none was made of the event, and a word for that.
+/// Returns the current state of the note, `None` if the event made none, and a word for the result.
 pub(crate) async fn standing(
     memory: &Memory,
     key: Option<&NoteKey>,
@@ -175,7 +175,7 @@ pub(crate) async fn standing(
     (note, status)
 }
 
-/// Returns the note as it stands now; `None` when none was made of the event.
+/// Returns the current state of the note; `None` if the event made none.
 async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &Stored) -> Option<Learning> {
     let id = stored.id?;
     let versions = if let Some(key) = key {
@@ -187,7 +187,7 @@ async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &Stored) -> Option
     versions.into_iter().find(|note| note.id == id)
 }
 
-/// Returns why an event is no note.
+/// Returns the reason why an event is no note.
 async fn unlisted(memory: &Memory, stored: &Degraded<Stored>) -> &'static str {
     match memory.get(stored.event).await {
         Ok(event) if event.quarantined.is_some() => "quarantined",

@@ -1,4 +1,4 @@
-//! `memory_summary`: a node of the tree of summaries, in sentences that were said.
+//! `memory_summary`: a node of the summary tree, in extracted sentences.
 
 use mnemal::Memory;
 use mnemal_core::{ErrorKind, NodePath};
@@ -8,10 +8,10 @@ use crate::mcp::answer::{Answer, Mistake, Tail};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
-/// Nodes below one that are named. Source: own default; the line stays short.
+/// Maximum number of listed child nodes. Source: own default; the line stays short.
 const BELOW: usize = 20;
 
-/// Reads a summary: of everything without a key.
+/// Returns a summary; that of the space without a key.
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::Summary, given);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -24,7 +24,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     let gaps = memory.engine().refresh_summaries().await?;
     let tree = match memory.stored_tree(&path, 1).await {
         Ok(tree) => tree.value,
-        // Nothing was said yet.
+        // The space is empty.
         Err(error) if error.kind() == ErrorKind::NotFound && path == NodePath::Root => Vec::new(),
         Err(error) => return Err(error.into()),
     };

@@ -1,4 +1,4 @@
-//! Shared parts of tools: resolving a name, and facts as lines for models and fields for programs.
+//! Helpers of several tools: entity resolution, and facts as lines for models and fields for programs.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::mcp::answer::Mistake;
 use crate::mcp::nearest::nearest;
 
-/// Returns the one that a name or an id means.
+/// Returns the entity of a name or an id.
 pub(super) async fn whom(memory: &Memory, who: &str) -> Result<Entity, Mistake> {
     let graph = memory.graph().await?;
     match graph.whom(who, AsOf::present(Timestamp::MAX)).await {
@@ -19,7 +19,7 @@ pub(super) async fn whom(memory: &Memory, who: &str) -> Result<Entity, Mistake> 
     }
 }
 
-/// Says that nobody is known by a name, with whom may have been meant.
+/// Returns the error for an unknown name, with similar names.
 pub(super) async fn unknown(memory: &Memory, who: &str) -> Mistake {
     let known = match memory.graph().await {
         Ok(graph) => graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap_or_default(),
@@ -32,23 +32,23 @@ pub(super) async fn unknown(memory: &Memory, who: &str) -> Mistake {
     Mistake::new(format!("Nobody and nothing is known by {who}.{near} Use memory_recall to search."))
 }
 
-/// Longest name that stands outside a block, in characters. Source: own default; the error is one line.
+/// Maximum length of a name outside a block, in characters. Source: own default; the error is one line.
 const SHOWN: usize = 48;
 
-/// Returns a name in quotes as it may stand outside a block: letters, digits and what joins them; `None` for any other, so
-/// that no name can speak.
+/// Returns a name in quotes if it is safe outside a block: letters, digits and what joins them; `None` for any other, so that no
+/// name can act as an instruction.
 fn plain(name: &str) -> Option<String> {
     let joins = |letter: char| matches!(letter, ' ' | '.' | '-' | '\'' | '_');
     let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || joins(letter));
     (is_plain && name.chars().count() <= SHOWN).then(|| format!("'{name}'"))
 }
 
-/// Returns the texts of what a block shows behind its first `skip` lines, by record.
+/// Returns the texts of a block's lines after the first `skip`, by record.
 pub(super) fn texts(recited: &Recited, skip: usize) -> HashMap<RecordRef, &str> {
     recited.lines.iter().skip(skip).map(|(record, text)| (*record, text.as_str())).collect()
 }
 
-/// Returns a fact for programs, with the text that the block shows.
+/// Returns a fact for programs, with its text in the block.
 pub(super) fn fact(told: &Told, text: &str) -> Value {
     let fact = &told.fact;
     let mut form = json!({
@@ -72,8 +72,8 @@ fn rounded(value: f32) -> f64 {
     (f64::from(value) * 100.0).round() / 100.0
 }
 
-/// Takes entries off the end of the named lists, the last list first, until the document fits, and says in it that it is
-/// truncated; returns how many.
+/// Removes entries from the end of the named lists, the last list first, until the document fits, and marks it as truncated;
+/// returns their number.
 pub(super) fn cut(document: &mut Value, lists: &[&str], fits: impl Fn(&str) -> bool) -> u32 {
     let mut dropped = 0;
     while !fits(&document.to_string()) {

@@ -1,4 +1,4 @@
-//! `memory_timeline`: what was said around an event or a moment.
+//! `memory_timeline`: events around an event or a moment.
 
 use std::num::NonZeroUsize;
 
@@ -13,16 +13,16 @@ use crate::mcp::listed::{Row, listed};
 use crate::mcp::note;
 use crate::mcp::tool::Tool;
 
-/// Events on each side where the call does not say. Source: SURFACES 6.5.
+/// Default number of events on each side. Source: own default, which fits the default ceiling.
 const AROUND: u32 = 5;
-/// Most events on each side. Source: own default; at the highest ceiling an event has 80 tokens left.
+/// Maximum number of events on each side. Source: own default; at the highest ceiling an event has 80 tokens left.
 const MOST: u32 = 50;
-/// Turns with which a conversation goes on. Source: RB, the last 20 turns (SURFACES 14.3).
+/// Number of turns for continuing a session. Source: RockBot, the last 20 turns.
 const TURNS: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
-/// Events of one moment that are looked through for those before an event. Source: own default; more share no microsecond.
+/// Events of one moment that are scanned for those before an event. Source: own default; no microsecond has more.
 const OF_A_MOMENT: usize = 16;
 
-/// Lists events in their order: of the same conversation around an event, of all of them around a moment.
+/// Lists events in order: of the same session around an event, of all sessions around a moment.
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
@@ -49,7 +49,7 @@ pub(super) async fn call(
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
-/// Returns the last turns of a conversation, of the newest one without a name.
+/// Returns the last turns of a session; of the newest session by default.
 pub(super) async fn of_session(
     memory: &Memory,
     session: Option<String>,
@@ -69,7 +69,7 @@ pub(super) async fn of_session(
     let last = memory.latest(&filter, TURNS).await?;
     let mut rows: Vec<Row> = last.iter().map(note::of_event).collect();
     let tail = Tail::default();
-    // The newest turns are those that must fit.
+    // The newest turns must fit.
     let answer = listed(memory, "events", &rows, ceiling, &tail);
     rows.truncate(answer.shown);
     rows.reverse();
@@ -78,7 +78,7 @@ pub(super) async fn of_session(
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
-/// Returns how many events of a side are wanted; none is a number too.
+/// Returns the number of events on a side; zero is allowed.
 fn side(arguments: &mut Arguments, name: &str) -> Result<usize, Mistake> {
     if arguments.number(name)? == Some(0.0) {
         return Ok(0);

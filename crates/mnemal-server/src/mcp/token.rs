@@ -1,21 +1,21 @@
-//! Tokens of confirmation: a promise that this very call was previewed.
+//! Confirmation tokens: proof that exactly this call was previewed.
 
 use mnemal::Engine;
 use mnemal_core::Timestamp;
 
-/// Returns a token for a call of an operation, and when it ends.
+/// Returns a token for a call of an operation, and its expiry.
 pub(crate) fn issue(engine: &Engine, operation: &str, arguments: &str) -> (String, Timestamp) {
     engine.issue_token(&[operation.as_bytes(), arguments.as_bytes()])
 }
 
-/// Whether the token was issued for this call by this installation, and holds.
+/// Whether the token was issued for this call by this installation, and has not expired.
 pub(crate) fn is_good(engine: &Engine, operation: &str, arguments: &str, token: &str) -> bool {
     engine.holds_token(&[operation.as_bytes(), arguments.as_bytes()], token)
 }
 
 #[cfg(test)]
 mod tests {
-    /// How long a confirmation holds, in microseconds. Source: SURFACES 6.8, 10 minutes.
+    /// Validity of a confirmation token, in microseconds. Source: own choice, 10 minutes to read a preview.
     const HOLDS: i64 = 600_000_000;
 
     use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The tools by name, and which of them a profile offers.
+//! The tools by name, and the profiles that offer them.
 
-/// Which tools are offered.
+/// A tool profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profile {
@@ -9,13 +9,13 @@ pub enum Profile {
     Core,
     /// Reading only.
     Readonly,
-    /// The tools of other memories by their own names.
+    /// The tools of other memory servers under their own names.
     Compat,
-    /// Every tool of the memory's own.
+    /// All of mnemal's own tools.
     Full,
-    /// The two tools by which ChatGPT reads a source of knowledge.
+    /// The two tools that ChatGPT expects of a knowledge source.
     Chatgpt,
-    /// The tools of the official memory server of the protocol, so that its clients switch by changing a command.
+    /// The tools of the official MCP memory server, so that its clients can switch by changing a command.
     Classic,
 }
 
@@ -36,12 +36,12 @@ impl Profile {
         }
     }
 
-    /// Reads the name on the command line and in settings.
+    /// Parses the name used on the command line and in settings.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.as_str() == name)
     }
 
-    /// Returns what is offered, in the order in which it is listed.
+    /// Returns the offered tools, in list order.
     pub(super) fn offers(self) -> Vec<Offer> {
         let own = |tool: Tool| Offer { name: tool.name(), tool, manner: Manner::Own };
         match self {
@@ -58,29 +58,30 @@ impl Profile {
     }
 }
 
-/// A tool under the name by which it is called.
+/// A tool under its offered name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offer {
     /// The name on the wire.
     pub(super) name: &'static str,
-    /// What stands behind it.
+    /// The tool behind it.
     pub(super) tool: Tool,
-    /// Whose manner it has.
+    /// Its style.
     pub(super) manner: Manner,
 }
 
-/// In whose manner a tool answers, where the designs differ.
+/// The style of a tool's answers, where the source designs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// As everywhere: what a search finds near is shown with a remark, and erasing takes two steps.
+    /// Default: near hits are shown with a remark, and erasure takes two steps.
     Own,
-    /// Lines of notes say how these are filed; what matches nothing is not shown; an agent deletes its own note in one step.
+    /// Lines of notes show their filing; hits without evidence are not shown; an agent deletes its own note in one step.
     Filed,
-    /// The same, and what is in no category is `knowledge`. Source: `PicoBot`, SURFACES 6.6.
+    /// As `Filed`, with the category `knowledge` for uncategorized notes. Source: `PicoBot`.
     Knowledge,
 }
 
-/// Names of other memories' tools, and what stands behind them; their arguments are aliases. Source: SURFACES 6.6.
+/// Tool names of other memory servers, and the tools behind them; their arguments are aliases. Source: PicoBot, RockBot and
+/// nanobot v2.
 const COMPAT: &[(&str, Tool, Manner)] = &[
     ("memory_store", Tool::Store, Manner::Knowledge),
     ("memory_recall", Tool::Recall, Manner::Knowledge),
@@ -98,23 +99,23 @@ const COMPAT: &[(&str, Tool, Manner)] = &[
     ("recall", Tool::Context, Manner::Filed),
 ];
 
-/// What the one who calls may do; what he may not is not offered.
+/// The rights of the caller; tools beyond them are not offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reach {
-    /// Nothing: memory is switched off.
+    /// None: memory is disabled.
     Nothing,
-    /// Reading only.
+    /// Reading.
     Reading,
-    /// Also storing.
+    /// Reading and storing.
     Writing,
-    /// Also erasing.
+    /// Reading, storing and erasing.
     #[default]
     Erasing,
 }
 
 impl Reach {
-    /// Whether a tool may be called.
+    /// Whether a tool is allowed.
     pub(super) fn allows(self, tool: Tool) -> bool {
         match self {
             Self::Nothing => false,
@@ -199,7 +200,7 @@ pub(super) enum Tool {
 }
 
 impl Tool {
-    /// The tools of the core, in the order in which they are listed.
+    /// The tools of the core profile, in list order.
     pub(super) const CORE: [Self; 10] = [
         Self::Context,
         Self::Answer,
@@ -213,7 +214,7 @@ impl Tool {
         Self::WorkingFind,
     ];
 
-    /// What the full profile adds, in the order in which they are listed.
+    /// The additional tools of the full profile, in list order.
     pub(super) const MORE: [Self; 13] = [
         Self::Get,
         Self::List,
@@ -243,7 +244,7 @@ impl Tool {
         Self::OpenNodes,
     ];
 
-    /// Returns every tool of the memory's own.
+    /// Returns all of mnemal's own tools.
     pub(super) fn full() -> impl Iterator<Item = Self> {
         Self::CORE.into_iter().chain(Self::MORE)
     }
@@ -288,7 +289,7 @@ impl Tool {
         }
     }
 
-    /// Returns what it takes, by the first name of each.
+    /// Returns its parameters, by canonical name.
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::Context => &["query", "session", "budget_tokens"],
@@ -332,7 +333,7 @@ impl Tool {
         }
     }
 
-    /// Whether it changes nothing; the record of what was shown is bookkeeping.
+    /// Whether it is read-only; recording what was shown is bookkeeping.
     pub(super) fn is_read_only(self) -> bool {
         !matches!(
             self,
@@ -352,12 +353,12 @@ impl Tool {
         )
     }
 
-    /// Whether something is gone afterwards for who calls it.
+    /// Whether it is destructive for the caller.
     pub(super) fn is_destructive(self) -> bool {
         matches!(self, Self::Forget | Self::DeleteEntities | Self::DeleteObservations | Self::DeleteRelations)
     }
 
-    /// Whether the same call again changes nothing more.
+    /// Whether repeating the same call changes nothing more.
     pub(super) fn is_idempotent(self) -> bool {
         self != Self::Dream
     }

@@ -1,4 +1,4 @@
-//! Upkeep between the calls of an MCP client.
+//! Background upkeep of an MCP server's space, between the calls of its client.
 
 use mnemal::{Engine, Pace};
 use mnemal_core::{OwnerId, Result};
@@ -19,11 +19,11 @@ impl Upkeep {
         Ok(Self { engine, owner, ended })
     }
 
-    /// Loads the index, then attends to the space until the input ends; a step that runs then has half a second, so that its
-    /// turn is given back.
+    /// Loads the index, then runs the background work of the space until the input ends; a running step then has half a second,
+    /// so that its lease is released.
     pub(super) async fn run(self) {
         tokio::select! {
-            // What cannot be loaded is a gap of the answers that need it.
+            // A failure to load is a gap of the answers that need the index.
             _ = self.engine.load() => {}
             () = self.ended.wait() => return,
         }

@@ -1,4 +1,4 @@
-//! `working_put`, `working_get` and `working_find`: scratch memory of a conversation.
+//! `working_put`, `working_get` and `working_find`: the working memory of a session.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::mcp::arguments::{Arguments, MOST_TOKENS};
 use crate::mcp::store::category_of;
 use crate::mcp::tool::Tool;
 
-/// Longest time to live that is asked for in minutes; the layer knows its own limit. Source: own default, 100 years.
+/// Maximum time to live in minutes; the layer has its own limit. Source: own default, 100 years.
 const LONGEST: f64 = 52_560_000.0;
-/// Tokens of the sentences of an answer that quotes nothing. Source: SURFACES 6.8.
+/// Ceiling of an answer without quotations, in tokens. Source: own default, as for every answer.
 const CEILING: u32 = 2_000;
 
-/// Puts an entry into the conversation's own namespace.
+/// Stores an entry in the session's namespace.
 pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::WorkingPut, given);
     let key = arguments.required("key", "give the entry a short name.")?;
@@ -40,7 +40,7 @@ pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<An
     Ok(Answer { text: tail.behind(&said, memory.engine(), CEILING), structured })
 }
 
-/// Reads an entry: a plain name means the conversation's own namespace, a path is a path.
+/// Returns an entry: a plain name is in the session's namespace, a path is used as given.
 pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let arguments = Arguments::new(Tool::WorkingGet, given);
     let key = arguments.required("key", "name the entry; working_find lists them.")?;
@@ -61,7 +61,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
     Ok(Answer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
 }
 
-/// Lists what stands there, without the values; with words, what shares one with them or comes near to what they mean, best first.
+/// Lists entries without their values; with a query, those that share a word with it or have a similar meaning, best first.
 pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
     let mut arguments = Arguments::new(Tool::WorkingFind, given);
     let ceiling = arguments.ceiling("max_tokens")?;
@@ -76,7 +76,7 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<A
     let mut tail = Tail::new(arguments.notes);
     tail.gaps(&searched.gaps);
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
-    // The entries stand in the answer twice: for the model, and for programs with more around each.
+    // Entries appear in the answer twice: for the model, and with more fields for programs.
     let block = memory.fence(&lines, tail.room(memory.engine(), ceiling) / 2);
     if block.cut > 0 {
         tail.say(format!("{} more; narrow the query or raise max_tokens.", block.cut));
@@ -89,7 +89,7 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<A
     Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured })
 }
 
-/// The memory of the conversation that the call names.
+/// Returns the memory of the call's session.
 fn of(memory: &Memory, arguments: &Arguments) -> Result<Memory, Mistake> {
     Ok(arguments.session()?.map_or_else(|| memory.clone(), |session| memory.for_session(session)))
 }

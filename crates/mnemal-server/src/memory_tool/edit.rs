@@ -1,8 +1,8 @@
-//! Texts of files: shown, and changed.
+//! Text operations of files: numbered view, replacement, insertion.
 
 use super::{Done, told};
 
-/// Lines around a change that are shown. Source: own default.
+/// Number of context lines around a change. Source: own default.
 const AROUND: usize = 4;
 
 /// Returns the lines of a file with their numbers.
@@ -15,7 +15,7 @@ pub(super) fn numbered(path: &str, content: &str, range: Option<&[i64]>) -> Done
     Ok(format!("Here's the content of {path} with line numbers:\n{}", shown(&lines, first, last)))
 }
 
-/// Reads a range of lines, both ends included.
+/// Parses a range of lines, inclusive at both ends.
 fn within(range: &[i64], lines: usize) -> Done<(usize, usize)> {
     let [first, last] = range else {
         return told("view_range needs two numbers: the first and the last line.");
@@ -34,7 +34,7 @@ fn shown(lines: &[&str], first: usize, last: usize) -> String {
     numbers.zip(lines).map(|(number, line)| format!("{number:>6}\t{line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a text in which what stands there once is replaced, and what the model is told.
+/// Returns a text with one unique occurrence replaced, and the message for the model.
 pub(super) fn replaced(content: &str, old: &str, new: &str, path: &str) -> Done<(String, String)> {
     if old.is_empty() {
         return told("No replacement was performed: old_str is empty.");
@@ -58,7 +58,7 @@ pub(super) fn replaced(content: &str, old: &str, new: &str, path: &str) -> Done<
     Ok((text, told))
 }
 
-/// Returns a text with lines more, and what the model is told.
+/// Returns a text with inserted lines, and the message for the model.
 pub(super) fn inserted(content: &str, behind: u64, lines: &str) -> Done<(String, String)> {
     let known: Vec<&str> = content.lines().collect();
     let Some(behind) = usize::try_from(behind).ok().filter(|line| *line <= known.len()) else {
@@ -74,7 +74,7 @@ pub(super) fn inserted(content: &str, behind: u64, lines: &str) -> Done<(String,
     Ok((text, told))
 }
 
-/// Returns the number of the line in which a byte stands, from 1.
+/// Returns the line number of a byte offset, from 1.
 fn line_of(content: &str, at: usize) -> usize {
     content.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -1,4 +1,4 @@
-//! The virtual tree: which note is which file.
+//! The virtual tree: the mapping of notes to files.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use mnemal_core::{Category, Learning, NoteKey, Result};
 
 use super::{Done, told};
 
-/// The directory that holds everything.
+/// The root directory.
 pub(super) const ROOT: &str = "/memories";
-/// Where a note is filed that stands at the root. Source: SURFACES 8.
+/// Category of the files at the root. Source: the default category of notes.
 const GENERAL: &str = "general";
-/// The ending of every file.
+/// Extension of every file.
 const ENDING: &str = ".md";
-/// Longest part of a path, in bytes. Source: SURFACES 8.
+/// Maximum length of a path segment, in bytes. Source: the limit of a segment of a key.
 const LONGEST_PART: usize = 128;
-/// Lines of a listing. Source: own default, some 4,000 tokens.
+/// Maximum number of lines of a listing. Source: own default, some 4,000 tokens.
 const MOST_LISTED: usize = 200;
-/// Levels of a listing. Source: SURFACES 8.
+/// Depth of a listing. Source: Claude's memory tool, two levels.
 const LEVELS: usize = 2;
 
-/// A path below the root, part by part.
+/// A path below the root, by segments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(Vec<String>);
 
-/// Reads a path; what could lead anywhere else is refused.
+/// Parses a path; one that could leave the root is rejected.
 pub(super) fn place(path: &str) -> Done<Place> {
     let Some(rest) = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
         return told(format!("The path {path:?} must start with {ROOT}."));
@@ -39,7 +39,7 @@ pub(super) fn place(path: &str) -> Done<Place> {
             "The path {path:?} is refused because of its part {part:?}: no empty parts, no dots alone, no backslashes, no percent-encoding, no control characters, at most {LONGEST_PART} bytes."
         ));
     }
-    // What is filed under `general` stands at the root, by either path.
+    // A file in `general` is at the root, under either path.
     if let [first, _] = parts.as_slice()
         && first == GENERAL
     {
@@ -59,19 +59,19 @@ impl Place {
         self.0.is_empty()
     }
 
-    /// Returns category and name of a file of this path; the root is none.
+    /// Returns category and name of a file with this path; an error for the root.
     pub(super) fn parts(&self) -> Done<(Category, &str)> {
         let Some((name, above)) = self.0.split_last() else { return told(format!("{ROOT} is a directory.")) };
         let category = if above.is_empty() { GENERAL.to_owned() } else { above.join("/") };
         Ok((Category::new(category)?, name.strip_suffix(ENDING).unwrap_or(name)))
     }
 
-    /// Whether it lies below another.
+    /// Whether it is below another path.
     pub(super) fn is_below(&self, other: &Self) -> bool {
         self.0.len() > other.0.len() && self.0.starts_with(&other.0)
     }
 
-    /// Returns where a path below a directory goes when the directory becomes this one.
+    /// Returns the new path of a file when its directory is renamed to this one.
     pub(super) fn moved(&self, from: &Self, path: &Self) -> Self {
         Self(self.0.iter().chain(path.0.iter().skip(from.0.len())).cloned().collect())
     }
@@ -101,19 +101,19 @@ impl Tree {
         Self(files)
     }
 
-    /// Returns the note of a path, with or without its ending.
+    /// Returns the note of a path, with or without the extension.
     pub(super) fn file(&self, place: &Place) -> Option<(&Place, &Learning)> {
         let (last, above) = place.0.split_last()?;
         let with_ending = Place([above, &[format!("{last}{ENDING}")]].concat());
         self.0.get_key_value(place).or_else(|| self.0.get_key_value(&with_ending))
     }
 
-    /// Returns the files below a directory, in the order of their paths.
+    /// Returns the files below a directory, ordered by path.
     pub(super) fn below(&self, place: &Place) -> Vec<(&Place, &Learning)> {
         self.0.iter().filter(|(path, _)| path.is_below(place)).collect()
     }
 
-    /// Returns the key under which a file is kept: its name, where no other file has that key, else category and name.
+    /// Returns the key of a file: its name, unless another file has that key, else category and name.
     pub(super) fn key(&self, category: &Category, name: &str, of: Option<&Learning>) -> Result<NoteKey> {
         let plain = NoteKey::new(name)?;
         let is_taken =
@@ -121,7 +121,7 @@ impl Tree {
         if self.0.values().any(is_taken) { NoteKey::new(format!("{category}/{name}")) } else { Ok(plain) }
     }
 
-    /// Returns what stands in a directory, with sizes; `None` where there is none.
+    /// Returns the listing of a directory, with sizes; `None` if it does not exist.
     pub(super) fn listing(&self, place: &Place) -> Option<String> {
         let files = self.below(place);
         if files.is_empty() && !place.is_root() {
@@ -147,7 +147,7 @@ impl Tree {
     }
 }
 
-/// Returns the name of a note's file without its ending; `None` where its key cannot be one.
+/// Returns the name of a note's file without its extension; `None` if its key cannot be a name.
 fn name(row: &Learning) -> Option<&str> {
     let key = row.key.as_ref()?.as_str();
     let inside = key.strip_prefix(row.category.as_str()).and_then(|rest| rest.strip_prefix('/'));
@@ -155,7 +155,7 @@ fn name(row: &Learning) -> Option<&str> {
     (is_part(name) && name.len() + ENDING.len() <= LONGEST_PART).then_some(name)
 }
 
-/// Returns a size as `du -h` says it.
+/// Formats a size as `du -h` does.
 fn size(bytes: usize) -> String {
     /// Bytes of a kibibyte.
     const KIB: usize = 1_024;

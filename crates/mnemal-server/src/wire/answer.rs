@@ -1,4 +1,4 @@
-//! Answers in words that were said, the same at every door.
+//! Extractive answers, the same on every surface.
 
 use mnemal::{Answer, Quote};
 use mnemal_core::{Gap, Source, Span};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::wire::{GapForm, gaps};
 
-/// What is said where nothing that is known answers.
+/// The text of an unknown answer.
 pub const NOT_KNOWN: &str = "not known";
 
 /// An answer in quotes; nothing in it is made up.
@@ -89,7 +89,7 @@ impl From<&Source> for QuoteSourceForm {
     }
 }
 
-/// Returns who said a quote on which day, `2026-05-04 Ann`.
+/// Returns day and speaker of a quote, `2026-05-04 Ann`.
 pub fn quoted_by(quote: &Quote) -> String {
     let label = if quote.label.is_empty() { String::new() } else { format!(" {}", quote.label) };
     format!("{}{label}", quote.day)

@@ -1,4 +1,4 @@
-//! Events, their acknowledgements, and the conversations that they make.
+//! Events, their acknowledgements, and their sessions.
 
 use mnemal::{Ack, Durability, ReadMark, Released};
 use mnemal_core::{Body, Decision, Event, EventKind, SessionSummary};
@@ -81,7 +81,7 @@ pub struct EventForm {
 }
 
 impl EventForm {
-    /// Returns the form of an event together with how far it is read.
+    /// Returns the form of an event with its extraction status.
     pub fn read(event: &Event, mark: &ReadMark) -> Self {
         Self { extraction: Some(mark.of(event).as_str()), ..Self::from(event) }
     }
@@ -233,7 +233,7 @@ impl From<&Released> for ReleasedForm {
     }
 }
 
-/// Returns what an acknowledgement promises.
+/// Returns the durability of an acknowledgement.
 pub fn durability(of: Durability) -> &'static str {
     match of {
         Durability::Disk => "disk",

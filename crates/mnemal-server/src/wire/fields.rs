@@ -1,20 +1,20 @@
-//! Free fields of a host: JSON values outside, texts in the log.
+//! Custom metadata fields of a host: JSON values in the API, texts in the log.
 
 use std::collections::BTreeMap;
 
 use mnemal_core::{Error, Metadata, Result};
 use serde_json::Value;
 
-/// The field of an event that names those of its fields which are JSON values and no texts, as a JSON list.
+/// The event field that lists the names of fields with JSON values other than texts, as a JSON list.
 const TYPED: &str = "$json";
 
-/// Free fields by their names.
+/// Custom fields by name.
 pub(crate) type Fields = BTreeMap<String, Value>;
 
-/// Returns fields as the log stores them: texts as they are, other values as JSON beside a list of their names.
+/// Converts fields for the log: texts as they are, other values as JSON, with a list of their names.
 ///
 /// # Errors
-/// `Invalid` for the name of that list.
+/// `Invalid` for a field with the reserved name of that list.
 pub(crate) fn stored(fields: Fields) -> Result<Metadata> {
     let mut metadata = Metadata::new();
     let mut typed = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn stored(fields: Fields) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// Returns the fields of an event as their writer gave them; a value that was replaced since is a text.
+/// Returns the fields of an event as their writer gave them; a value that was redacted since is a text.
 pub(crate) fn told(metadata: &Metadata) -> Fields {
     let typed = metadata.get(TYPED).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
     let typed = typed.unwrap_or_default();

@@ -157,7 +157,7 @@ impl From<&Told> for FactForm {
     }
 }
 
-/// Returns a moment of world time: its day, with the time of day where it is not midnight.
+/// Formats a world time: its day, with the time of day unless it is midnight.
 fn day(at: WorldTime) -> String {
     let civil = at.civil(&Zone::utc());
     if (civil.hour, civil.minute, civil.second) == (0, 0, 0) {

@@ -1,4 +1,4 @@
-//! Keys: what is known of them, and the one time that they are shown.
+//! API keys: their public properties, and the one-time form with the secret.
 
 use std::fmt;
 

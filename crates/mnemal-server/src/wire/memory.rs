@@ -1,4 +1,4 @@
-//! Notes and learnings, and what became of storing and forgetting.
+//! Notes and learnings, and the results of storing and forgetting.
 
 use std::collections::BTreeMap;
 
@@ -123,13 +123,13 @@ impl AntiPatternForm {
     }
 }
 
-/// The category of the entries of conversations.
+/// Category of timeline entries.
 const TIMELINE: &str = "timeline";
 
-/// Returns the kind of the rows whose form has this [`kind`](MemoryForm::kind): entries of a timeline are notes.
+/// Returns the row kind of a form's [`kind`](MemoryForm::kind): timeline entries are notes.
 ///
 /// # Errors
-/// `Invalid` for any other name, with those that there are.
+/// `Invalid` for any other name, with the known ones.
 pub fn kind_named(name: &str) -> mnemal::Result<LearningKind> {
     if name == TIMELINE {
         return Ok(LearningKind::Note);
@@ -140,17 +140,17 @@ pub fn kind_named(name: &str) -> mnemal::Result<LearningKind> {
     })
 }
 
-/// The status of what held until its end.
+/// The status of an expired memory.
 pub const EXPIRED: &str = "expired";
 
-/// Returns how a memory stands at a time.
+/// Returns the status of a memory at a time.
 pub(crate) fn status(row: &Learning, now: Timestamp) -> &'static str {
     let is_over = row.status == LearningStatus::Active && row.expires_at.is_some_and(|end| end <= now);
     if is_over { EXPIRED } else { row.status.as_str() }
 }
 
 impl MemoryForm {
-    /// Returns the form of a memory as it stands at a time.
+    /// Returns the form of a memory as of a time.
     pub fn new(memory: &Memory, row: &Learning, now: Timestamp) -> Self {
         let is_learnt = row.kind != LearningKind::Note;
         let is_entry = row.category.as_str().split('/').next() == Some(TIMELINE);
@@ -314,7 +314,7 @@ pub struct SimilarForm {
 }
 
 impl ErasureForm {
-    /// Returns the form of a preview with the token that confirms it.
+    /// Returns the form of a preview with its confirmation token.
     pub fn of_preview(preview: &Erasure, (token, ends): (String, Timestamp)) -> Self {
         let (confirm_token, expires_at) = (Some(token), Some(ends.to_string()));
         Self { confirm_token, expires_at, ..Self::from(preview) }

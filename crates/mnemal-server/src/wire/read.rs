@@ -1,4 +1,4 @@
-//! Answers of recall and context, and the account of them.
+//! Responses of recall and context, and receipts.
 
 use mnemal::{Context, FoundBy, Hit, Recalled};
 use mnemal_core::{
@@ -37,12 +37,12 @@ impl From<&ScorePart> for PartForm {
     }
 }
 
-/// How much is told.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What it is.
+    /// Basic fields.
     Plain,
-    /// Also what scores are made of, and what was left out.
+    /// With the parts of scores, and the omissions.
     Explained,
 }
 
@@ -173,7 +173,7 @@ pub(crate) struct RecalledForm {
 }
 
 impl RecalledForm {
-    /// Returns the form; hits are cut off where their texts pass a number of tokens.
+    /// Returns the form; hits beyond a number of tokens are dropped.
     pub(crate) fn new(
         found: &Recalled,
         of: &[Gap],
@@ -194,8 +194,8 @@ impl RecalledForm {
         Self { hits, used_mode: found.used.as_str(), tokens, truncated, gaps: gaps(of) }
     }
 
-    /// Adds an event that a rule holds back, if its text still fits within a number of tokens; its score is its own, and says
-    /// nothing of those before it.
+    /// Adds a quarantined event, if its text still fits within a number of tokens; its score is not comparable with those before
+    /// it.
     pub(crate) fn add_held(&mut self, event: &Event, score: f32, within: (u32, impl Fn(&str) -> u32)) {
         let (most, count) = within;
         let Some(form) = HitForm::of(event, score, FoundBy::Words.as_str()) else { return };
@@ -295,7 +295,7 @@ pub(crate) struct OmittedForm {
     reason: &'static str,
 }
 
-/// Most entries of what was left out. Source: SURFACES 5.2.
+/// Maximum number of listed omissions. Source: own default, a readable list.
 const OMITTED: usize = 100;
 
 impl ContextForm {

@@ -1,4 +1,4 @@
-//! Wire form of a fact explanation: competing claims, and the claim that ended it.
+//! Fact explanations: the competing facts, and what ended a fact.
 
 use mnemal::Weighing;
 use schemars::JsonSchema;

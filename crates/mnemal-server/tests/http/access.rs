@@ -1,4 +1,4 @@
-//! Access: who is let in, and what he may know.
+//! Access control: authentication, and what each key may see.
 
 use mnemal_core::Timestamp;
 use mnemal_server::auth::{Class, Right, Secret};
@@ -10,7 +10,7 @@ use crate::api::Api;
 
 const CANARY: &str = "the heron nests behind the mill";
 
-/// Every route of the table as a request in a space, with names that are there.
+/// Every route of the table as a request in a space, with existing names.
 fn requests(space: &str, document: &Value) -> Vec<(String, String, Option<String>)> {
     let mut requests = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -35,7 +35,7 @@ async fn planted(api: &Api) -> Value {
     api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200)
 }
 
-/// A body that most routes understand.
+/// A body that most routes accept.
 fn body(path: &str) -> Value {
     if path.starts_with("/api/kb/always-on/secret") || path.starts_with("/api/kb/always-on/never") {
         return Value::Null;
@@ -72,7 +72,7 @@ async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
             assert_eq!(same(&answer.text), same(&never.text), "{method} {path}");
         }
     }
-    // Within its own space, a key reads nothing beside it either, and learns nothing of what is there.
+    // Within its own space, a key cannot read other spaces either, or learn about them.
     for route in ["recall", "context", "answer"] {
         let path = format!("/v1/spaces/mine/{route}");
         let gaps = async |other: &str| {
@@ -163,7 +163,7 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         let first = api.send(first, "").await;
         assert!(first.headers["access-control-allow-headers"].to_str().unwrap().contains("idempotency-key"));
     }
-    // The Model Context Protocol goes through the same door.
+    // The Model Context Protocol has the same access control.
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
     }});

@@ -1,4 +1,4 @@
-//! Why something is known or not shown, how belief changed, and whether accounts hold, over HTTP.
+//! Explanations, belief diffs and receipts over HTTP.
 
 use mnemal_server::auth::Right;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn a_question_is_answered_in_quotes_or_it_is_not_known() {
     let listed = api.get(&format!("recalls/{receipt}")).await.of(200);
     assert_eq!(&listed["lines"][0]["id"], event, "{listed}");
 
-    // The conversation that says it has it before its eyes; what nobody said is not known.
+    // The session of the turn has it in its window; unknown facts stay unknown.
     for other in [
         json!({"query": "When was the bridge painted?"}),
         json!({"query": "Where does the heron nest?", "session": "pond"}),

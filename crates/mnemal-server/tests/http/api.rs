@@ -1,4 +1,4 @@
-//! A server over a folder that is thrown away, and what a client asks it.
+//! A test server over a temporary folder, and its client.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
     }
 
-    /// The document of an answer with a status.
+    /// Returns the document of a response, which must have this status.
     #[track_caller]
     pub(crate) fn of(self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
@@ -42,7 +42,7 @@ impl Answer {
     }
 }
 
-/// Settings under which a test may ask as often as it likes.
+/// Settings without an effective rate limit.
 fn unhurried() -> ServerSettings {
     let compat = CompatSettings { mem0: true };
     ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, compat, ..ServerSettings::default() }
@@ -65,13 +65,13 @@ impl Api {
         Self::with(unhurried(), AuthMode::Auto)
     }
 
-    /// Serves spaces that are made of this.
+    /// Serves spaces made from this builder.
     pub(crate) fn over(template: Builder) -> Self {
         Self::of(unhurried(), AuthMode::Auto, template)
     }
 
     pub(crate) fn with(settings: ServerSettings, mode: AuthMode) -> Self {
-        // The clock stands and no part is late: however busy the machine is, a question waits until all that was said is read.
+        // The clock stands still and no deadline applies: on any machine, a query waits until all turns are read.
         let mut parts = mnemal::Settings::default();
         parts.recall.part_deadline_ms = 60_000;
         let template = Engine::builder().with_settings(parts).with_clock(Arc::new(ManualClock::default()));
@@ -91,7 +91,7 @@ impl Api {
         self.key_until(class, rights, spaces, None)
     }
 
-    /// Makes a key that is good until a moment.
+    /// Creates a key with an expiry.
     pub(crate) fn key_until(
         &self,
         class: Class,
@@ -102,7 +102,7 @@ impl Api {
         self.made(NewKey { expires_at, ..new_key(class, rights, spaces) })
     }
 
-    /// Makes a key of one user.
+    /// Creates a key of one user.
     pub(crate) fn key_of(&self, user: &str, rights: &[Right], spaces: &[&str]) -> Secret {
         let user = Some(UserId::new(user).unwrap());
         self.made(NewKey { user, ..new_key(Class::App, rights, spaces) })
@@ -137,7 +137,7 @@ impl Api {
         self.send(Self::request(method, path, key), body).await
     }
 
-    /// Asks with the local key, below the space `demo`.
+    /// Sends a request with the local key, below the space `demo`.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
         self.as_key(&self.local, method, &format!("/v1/spaces/demo/{path}"), body).await
     }

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document and the metrics, against what runs.
+//! The `OpenAPI` document and the metrics, compared with the running server.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ async fn the_document_names_what_it_refers_to_and_every_parameter_of_a_path() {
     }
 }
 
-/// Looks for what foreign validators and generators of clients stumble over.
+/// Checks for constructs that other validators and client generators do not support.
 fn is_plain(value: &Value, place: &str) {
     match value {
         Value::Object(fields) => {
@@ -175,7 +175,7 @@ async fn the_numbers_of_the_last_cycle_are_metrics() {
     }
 }
 
-/// A model that answers a check once, and then refuses.
+/// A model that answers a check once, and then rejects.
 #[derive(Debug)]
 struct Once(mnemal::ModelId, std::sync::atomic::AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Refusals: problem documents with a code, and limits that hold.
+//! Errors: problem documents with a code, and enforced limits.
 
 use mnemal_server::{AuthMode, ServerSettings};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The first minutes of a program.
+//! A client's first session: typical flows.
 
 use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
 use mnemal_server::auth::{Class, Right};
@@ -201,13 +201,13 @@ async fn a_call_that_is_sent_five_times_and_cut_off_in_between_has_one_effect() 
         let (key, body) = (format!("k{number}"), json!({"content": format!("turn number {number}")}));
         let request =
             || Api::request("POST", "/v1/spaces/demo/events", &api.local).header("idempotency-key", &key);
-        // Of the copies every third is given up by its client before it has an answer.
+        // Every third copy is cancelled by its client before the response.
         for copy in 0..number % 5 {
             if copy % 3 == 0 {
-                // One that was answered before may be answered at once.
+                // A request that was answered before may be answered at once.
                 drop(api.send(request(), body.to_string()).now_or_never());
             } else {
-                // While the first is worked on, a second is told to wait.
+                // While the first is in progress, a second gets a conflict.
                 let answer = api.send(request(), body.to_string()).await;
                 assert!([200, 201, 409].contains(&answer.status.as_u16()), "{answer:?}");
             }

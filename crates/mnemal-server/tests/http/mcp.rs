@@ -1,4 +1,4 @@
-//! The Model Context Protocol over HTTP, in both eras.
+//! The Model Context Protocol over HTTP, with and without a handshake.
 
 use mnemal_server::auth::{Class, Right, Secret};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ async fn a_client_says_hello_lists_stores_and_recalls_without_a_session() {
         .await
         .of(200);
     assert!(found["result"]["content"][0]["text"].as_str().unwrap().contains("Tuesdays"));
-    // What one surface stored the other shows.
+    // A record stored through one surface is visible on the other.
     assert_eq!(api.get("memories/by-key/deploy_day").await.of(200)["content"], "Deploys happen on Tuesdays");
     let metrics = api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
     assert!(metrics.contains("mnemal_mcp_calls_total{tool=\"memory_recall\",outcome=\"ok\"} 1"), "{metrics}");
@@ -182,7 +182,7 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     let filed = " deploy_day [ops] [importance: 0.8]: \"Deploys happen on Tuesdays\"";
     assert!(text(&found).lines().any(|line| line.starts_with("- 1 20") && line.ends_with(filed)), "{found}");
     assert_eq!(found["structuredContent"]["hits"][0]["text"], "Deploys happen on Tuesdays");
-    // What was shown is what the account has.
+    // The receipt matches the shown lines.
     let verify = format!("recalls/{}/verify", found["structuredContent"]["recall_id"].as_str().unwrap());
     let block: String = text(&found);
     let checked = api.post(&verify, json!({"text": format!("{block}\n")})).await.of(200);
@@ -197,14 +197,14 @@ async fn the_lines_of_picobots_recall_name_key_category_and_importance() {
     let nothing = ask("compat", "memory_recall", json!({"query": "deploys", "until": "2001-01-01"})).await;
     assert_eq!(text(&nothing), "No matching memories found.");
     assert!(text(&found).starts_with("Found 1 memory:\n"), "{found}");
-    // What nothing speaks for is not shown, where others show the nearest.
+    // Hits without evidence are not shown, where other profiles show the nearest.
     let far = json!({"query": "giraffes in a balloon"});
     assert_eq!(text(&ask("compat", "memory_recall", far.clone()).await), "No matching memories found.");
     assert_eq!(text(&ask("compat", "search_memory", far).await), "No matching memories found.");
-    // A part of a word is found where whole words find nothing.
+    // A part of a word matches when whole words do not.
     let part = ask("compat", "memory_recall", json!({"query": "uesday"})).await;
     assert!(text(&part).contains("Deploys happen on Tuesdays"), "{part}");
-    // What has no category is knowledge to those who know two kinds.
+    // An uncategorized note is `knowledge` for clients with two kinds.
     ask("compat", "memory_store", json!({"key": "editor", "content": "The user uses Helix"})).await;
     let found = ask("compat", "memory_recall", json!({"query": "Helix", "category": "knowledge"})).await;
     assert!(text(&found).contains(" editor [knowledge] [importance: 0.5]: \""), "{found}");

@@ -1,4 +1,4 @@
-//! A program that was written for mem0's open server.
+//! A client written for mem0's open server.
 
 use mnemal_server::auth::{Class, Right, Secret};
 use mnemal_server::{AuthMode, ServerSettings};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Answer, Api};
 
-/// Asks as such a program does: with its key in a header of its own.
+/// Sends a request as such a client does: with its key in a header of its own.
 async fn ask(api: &Api, key: &Secret, method: &str, path: &str, body: Value) -> Answer {
     let mut request = Api::request(method, path, key);
     request.headers_mut().unwrap().remove("authorization");
@@ -411,7 +411,7 @@ async fn what_was_erased_is_stored_when_a_program_says_it_anew() {
         api.post("memories", under(name)).await.of(201);
         assert_eq!(api.get(&format!("memories/by-key/{name}")).await.of(200)["status"], "active");
     }
-    // What comes back by itself stays away.
+    // An echo of a deleted memory is not stored again.
     api.ask("DELETE", "memories/by-key/fuse", Value::Null).await.of(200);
     api.ask("DELETE", "memories/by-key/other", Value::Null).await.of(200);
     let echo = json!({"messages": [{"role": "assistant", "content": "The spare fuse is in the blue tin"}]});
@@ -482,7 +482,7 @@ async fn clients_of_mem0_find_their_paths_and_their_header() {
     assert_eq!(ask("GET", "/v1/entities/", Value::Null).await.of(200)["count"], 0);
 }
 
-/// What a program sends: how it shows its key, where and what it searches beside the question, and where it adds.
+/// Requests of a program: its key, where and what it searches, and where it adds.
 struct Program {
     header: (&'static str, &'static str),
     search: (&'static str, Value),
@@ -490,7 +490,7 @@ struct Program {
     scope: Value,
 }
 
-/// The contracts of two public programs, Hermes and qwen-code, which speak to any server of mem0's protocol.
+/// The requests of two public programs, Hermes and qwen-code, which work with any server of mem0's protocol.
 fn programs() -> [Program; 4] {
     let (token, api_key) = (("authorization", "Token "), ("x-api-key", ""));
     [

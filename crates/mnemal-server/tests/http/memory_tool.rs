@@ -1,4 +1,4 @@
-//! The memory tool that models are trained with: over HTTP, and against a model of a tree of files.
+//! Claude's memory tool: over HTTP, and against a model of a file tree.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ async fn a_model_keeps_files_and_they_are_notes_of_the_agents() {
     let range = json!({"command": "view", "path": "/memories/ops/deploys.md", "view_range": [1, 2]});
     let seen = Tool::done(tool.call(range).await);
     assert!(seen.ends_with("     1\tDeploys happen on Mondays.\n     2\tNever on Fridays."), "{seen}");
-    // It is a memory as any other: found by the next question, with its past.
+    // It is an ordinary memory: recall finds it, with its history.
     let notes = tool.0.get("memories/by-key/deploys").await.of(200);
     assert_eq!(notes["category"], "ops");
     let id = notes["id"].as_str().unwrap().to_owned();
@@ -62,7 +62,7 @@ async fn a_model_keeps_files_and_they_are_notes_of_the_agents() {
     assert_eq!(past["items"].as_array().unwrap().len(), 3);
     let found = tool.0.post("recall", json!({"query": "On which day are deploys?"})).await.of(200);
     assert!(found.to_string().contains("Deploys happen on Mondays."), "{found}");
-    // Moved, listed, and put away; what is put away can be restored.
+    // Moved, listed, and archived; an archived one can be restored.
     let moved = json!({"command": "rename", "old_path": "/memories/ops", "new_path": "/memories/team/ops"});
     Tool::done(tool.call(moved).await);
     let tree = Tool::done(tool.call(json!({"command": "view", "path": "/memories"})).await);
@@ -195,7 +195,7 @@ async fn a_directory_of_many_files_is_not_put_away_at_once() {
     Tool::done(tool.call(whole).await);
 }
 
-/// What a tree of files would do: whole paths with their texts.
+/// The reference model of a file tree: whole paths with their texts.
 #[derive(Debug, Default)]
 struct Files(BTreeMap<String, String>);
 
@@ -209,7 +209,7 @@ impl Files {
         self.0.contains_key(path) || !self.below(path).is_empty()
     }
 
-    /// Carries out a command and says whether it could be.
+    /// Runs a command and returns whether it succeeded.
     fn run(&mut self, call: &MemoryToolCommand) -> bool {
         let path = call.path.clone().unwrap_or_default();
         match call.command.as_str() {

@@ -1,4 +1,4 @@
-//! Clients that send or read slowly, or not at all, wait alone.
+//! Isolation of clients that send or read slowly, or not at all.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::api::Api;
 
-/// Long enough for the slowest machine; nothing waits for it to pass.
+/// Long enough for the slowest machine; no test waits for it to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn narrow() -> Api {
@@ -24,7 +24,7 @@ fn narrow() -> Api {
     )
 }
 
-/// Opens a connection to the server, through which so many bytes wait to be read.
+/// Opens a connection to the server with this buffer size.
 #[expect(clippy::disallowed_methods, reason = "the connection is a task of the test")]
 fn connected(api: &Api, room: usize) -> (DuplexStream, tokio::task::JoinHandle<()>) {
     let (client, stream) = tokio::io::duplex(room);
@@ -37,7 +37,7 @@ fn head(api: &Api, line: &str, headers: &str) -> String {
     format!("{line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n{headers}\r\n")
 }
 
-/// Sends the head of a request and a byte of its body, once the server wants to read it.
+/// Sends the head of a request and a byte of its body, once the server reads it.
 async fn trickles(api: &Api, path: &str) -> DuplexStream {
     let (mut client, _serving) = connected(api, 100_000);
     let headers = "content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
@@ -61,7 +61,7 @@ async fn a_body_that_trickles_in_holds_no_slot() {
     }
 }
 
-// An import waits for its client without a turn, so that other streams go on; there is a turn for each processor at most.
+// An import that waits for its client has no turn, so other streams continue; there is at most one turn per processor.
 #[tokio::test]
 async fn imports_that_trickle_in_hold_up_no_export() {
     let api = narrow();
@@ -91,7 +91,7 @@ async fn an_import_that_breaks_off_in_the_middle_is_no_success() {
     assert_eq!(answer.status().as_u16(), 503, "{:?}", answer.into_body().collect().await);
 }
 
-// Without the limit the connection, and whatever its answer holds, would stay for ever.
+// Without the limit the connection, and the memory of its response, would be held forever.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_nothing_is_let_go_after_the_time_of_a_request() {
     let api = narrow();
@@ -104,7 +104,7 @@ async fn a_client_that_reads_nothing_is_let_go_after_the_time_of_a_request() {
     drop(deaf);
 }
 
-// Half a head has 15 seconds; nobody waits so long for a seat that is held by one, and whoever came later keeps its own.
+// An incomplete head has 15 seconds; no new connection waits that long, and newer ones keep their places.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "the server is a task of the test")]
 async fn where_all_seats_are_taken_whoever_has_said_nothing_for_longest_makes_room() {
@@ -118,7 +118,7 @@ async fn where_all_seats_are_taken_whoever_has_said_nothing_for_longest_makes_ro
     let (half, rest) = ask.split_at(30);
     let mut first = TcpStream::connect(address).await.unwrap();
     first.write_all(half.as_bytes()).await.unwrap();
-    // Connections are taken in their order, so an answer says that the first has its seat.
+    // Connections are accepted in order, so a response shows that the first has its place.
     let mut second = TcpStream::connect(address).await.unwrap();
     second.write_all(ask.as_bytes()).await.unwrap();
     let mut said = [0; 15];

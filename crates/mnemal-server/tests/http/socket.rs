@@ -1,4 +1,4 @@
-//! A real socket: connections, streams, and an end that loses nothing.
+//! A real socket: connections, streams, and a graceful shutdown.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::api::Api;
 
-/// Long enough for the slowest machine; nothing waits for it to pass.
+/// Long enough for the slowest machine; no test waits for it to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn head(api: &Api, method: &str, path: &str, body: &str) -> String {
@@ -28,7 +28,7 @@ fn head(api: &Api, method: &str, path: &str, body: &str) -> String {
     )
 }
 
-/// Reads an answer with a length: its status and its document.
+/// Reads a response with a length: its status and its document.
 async fn answer(stream: &mut BufReader<TcpStream>) -> (u16, Value) {
     let (mut status, mut length) = (0, 0);
     loop {
@@ -73,7 +73,7 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
                 return serde_json::from_str::<Value>(data).unwrap();
             }
             if line.starts_with(": still there") {
-                // The stream has begun behind the first event; now there is a second one.
+                // The stream starts after the first event; now there is a second one.
                 client
                     .write_all(
                         head(&api, "POST", "/v1/spaces/demo/events", &event.replace("mill", "barn"))
@@ -88,7 +88,7 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
     let told = tokio::time::timeout(PATIENCE, told).await.unwrap();
     assert_eq!((&told["seq"], told.get("content")), (&json!(2), None));
 
-    // A client that sends half a head, and one that is gone, hold nobody up.
+    // A client with an incomplete head, and one that is gone, block no one.
     let mut slow = TcpStream::connect(address).await.unwrap();
     slow.write_all(b"GET /health/live HTTP/1.1\r\nhost: loc").await.unwrap();
     drop(TcpStream::connect(address).await.unwrap());
@@ -103,7 +103,7 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
 }
 
-/// One letter; whoever waits hears when it was put away.
+/// An inbox with one letter, which reports when it was processed.
 #[derive(Debug)]
 struct Letter {
     waiting: Mutex<Option<InboxItem>>,

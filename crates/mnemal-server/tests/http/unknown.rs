@@ -1,13 +1,13 @@
-//! Unknown parameters and fields: every route refuses them by name.
+//! Unknown fields: every route rejects them by name.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
 
-/// A name that nothing has.
+/// A name that does not occur anywhere.
 const NAME: &str = "no_such_name";
 
-/// An operation of the document with a path that can be asked.
+/// An operation of the document with a callable path.
 struct Asked {
     method: String,
     path: String,
@@ -32,7 +32,7 @@ fn operations(document: &Value) -> Vec<Asked> {
     found
 }
 
-/// Follows references, and leaves out that something may be null.
+/// Resolves references, and drops nullability.
 fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         return resolved(document, document.pointer(reference.strip_prefix('#').unwrap()).unwrap());
@@ -44,7 +44,7 @@ fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     }
 }
 
-/// Returns bodies that have the name in every object of theirs, one after the other.
+/// Returns bodies with the unknown name in each of their objects, one at a time.
 fn bodies(document: &Value, schema: &Value, deep: usize) -> Vec<Value> {
     let schema = resolved(document, schema);
     let mut found = vec![json!({NAME: 1})];
@@ -112,7 +112,7 @@ async fn a_condition_that_a_route_does_not_know_erases_and_tells_nothing() {
         assert!(!refused.text.contains("rye"), "{method} {path}");
         assert!(refused.of(400)["detail"].as_str().unwrap().contains('`'));
     }
-    // What is known narrows: the memory is another user's.
+    // A known parameter narrows: the memory belongs to another user.
     api.ask("DELETE", "memories/by-key/rye?user=bo", Value::Null).await.of(404);
     api.get("summaries/root?user=bo").await.of(404);
     assert_eq!(api.get("memories/by-key/rye").await.of(200)["content"], "Ana likes rye");

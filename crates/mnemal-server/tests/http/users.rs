@@ -1,4 +1,4 @@
-//! A key of one user opens that user's memory, and a request that names one sees nothing of the others.
+//! User isolation: a key of one user opens that user's memory only, and a request for one user returns nothing of others.
 
 use mnemal_server::auth::{Right, Secret};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn leak(text: &str) -> Option<&'static str> {
     CANARIES.into_iter().find(|canary| text.contains(&canary.to_lowercase()))
 }
 
-/// What Ada's records are called.
+/// Ids and names of Ada's records.
 struct Known {
     ids: Vec<String>,
 }
@@ -29,7 +29,7 @@ async fn ask(api: &Api, key: &Secret, (method, path): (&str, &str), body: Value)
     answer.json()
 }
 
-/// Says the same kinds of things for a user, in words of his own.
+/// Stores the same kinds of records for a user, with distinct words.
 async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> Known {
     let said = format!("My friend Ronja {friend} lives in Kiruna and keeps a {thing}.");
     let turns =
@@ -60,7 +60,7 @@ async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> K
     }
 }
 
-/// A body that a route understands, with an id.
+/// A body that a route accepts, with an id.
 fn body(path: &str, id: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
         "recall" | "context" | "answer" | "search" => json!({"query": "garden Kiruna Ronja nests"}),
@@ -102,7 +102,7 @@ async fn no_route_shows_one_user_what_is_of_another() {
         }
     }
     assert!(calls > 500, "{calls}");
-    // Nothing of all that touched what is Ada's.
+    // None of these requests changed Ada's records.
     let held = ask(&api, &ada, ("GET", "memories"), Value::Null).await.to_string();
     assert!(held.contains("nebelfink"), "{held}");
     let root = ask(&api, &ada, ("GET", "summaries/root"), Value::Null).await.to_string();
@@ -151,7 +151,7 @@ async fn a_key_of_one_user_writes_as_that_user_and_names_no_other() {
     }
     let own = api.as_key(&bo, "POST", "/search", json!({"query": "kettle"})).await.of(200);
     assert!(own.to_string().contains("kettle"), "{own}");
-    // A writer's own field of that name is no user.
+    // A metadata field of that name does not select a user.
     let note = json!({"content": "A kettle of ada's", "metadata": {"user": "ada"}});
     ask(&api, &bo, ("POST", "memories"), note).await;
 }

@@ -1,4 +1,5 @@
-//! Each tool against arguments as models send them: missing, unknown, of the wrong type, in quotes, huge, in every script.
+//! Robustness of each tool against arguments as models send them: missing, unknown, of the wrong type, in quotes, huge, in every
+//! script.
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ const TOOLS: [&str; 10] = [
     "working_find",
 ];
 
-/// Arguments with which a tool does its work.
+/// Valid arguments of a tool.
 fn good(tool: &str) -> Value {
     match tool {
         "memory_context" => json!({"query": "deploys", "session": "s", "budget_tokens": 500}),

@@ -1,4 +1,4 @@
-//! The tools of the official memory server: the same calls have the same results.
+//! The tools of the official memory server: the same calls give the same results.
 
 use std::num::NonZeroUsize;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, memory};
 
-/// Calls a tool, whose text must be what programs read.
+/// Calls a tool whose text must equal its structured content.
 async fn ask(client: &mut Client, tool: &str, arguments: Value) -> Value {
     let answer = client.call(tool, arguments).await;
     assert!(!answer.is_error, "{tool}: {}", answer.text);
@@ -37,7 +37,7 @@ async fn what_is_created_is_read_searched_opened_and_deleted() {
     let mut client = Client::of_profile(&memory, Profile::Classic).await;
     assert_eq!(ask(&mut client, "read_graph", json!({})).await, json!({"entities": [], "relations": []}));
     family(&mut client).await;
-    // What is known is not made again.
+    // An existing record is not created again.
     let again = json!({"entities": [{"name": "Anna", "entityType": "robot", "observations": []}]});
     assert_eq!(
         ask(&mut client, "create_entities", again).await,
@@ -79,7 +79,7 @@ async fn what_is_created_is_read_searched_opened_and_deleted() {
     assert_eq!(graph["entities"][0]["observations"], json!(["has a < b on her mug", "plays chess"]));
     assert_eq!(graph["relations"], json!([]));
 
-    // What was deleted can be said again, and stands at the end.
+    // A deleted record can be created again, and comes last.
     let back =
         json!({"entities": [{"name": "Fjordbank", "entityType": "company", "observations": ["is old"]}]});
     assert_eq!(ask(&mut client, "create_entities", back.clone()).await, back);

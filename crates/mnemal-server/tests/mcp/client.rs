@@ -1,4 +1,4 @@
-//! A client of few words: lines of JSON out, lines of JSON in, in either era of the protocol.
+//! A minimal test client: lines of JSON, with or without a handshake.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
-/// The era without handshakes.
+/// The stateless protocol version, without a handshake.
 pub(crate) const STATELESS: &str = "2026-07-28";
-/// Every version that opens with a handshake.
+/// All versions with a handshake.
 pub(crate) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// One end of a connection.
@@ -23,18 +23,18 @@ pub(crate) struct Client {
     pub(crate) serving: JoinHandle<mnemal_core::Result<()>>,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) structured: Value,
-    /// What stands behind the text.
+    /// The remark after the text.
     pub(crate) note: Option<String>,
     pub(crate) is_error: bool,
 }
 
 impl Client {
-    /// Connects without a word.
+    /// Connects without sending anything.
     #[expect(clippy::disallowed_methods, reason = "the test owns the task and joins it at its end")]
     pub(crate) fn silent(memory: &Memory, options: Options) -> Self {
         let (near, far) = tokio::io::duplex(1 << 20);
@@ -44,14 +44,14 @@ impl Client {
         Self { requests, answers: BufReader::new(answers), meta: None, last_id: 0, serving }
     }
 
-    /// Connects in the era without handshakes; `capabilities` are what the client declares with each request.
+    /// Connects without a handshake; `capabilities` are those that the client declares in each request.
     pub(crate) fn stateless(memory: &Memory, capabilities: &Value) -> Self {
         let mut client = Self::silent(memory, Options::default());
         client.speak(STATELESS, capabilities);
         client
     }
 
-    /// Sends these with each request from now on.
+    /// Sets the version and capabilities of later requests.
     pub(crate) fn speak(&mut self, version: &str, capabilities: &Value) {
         self.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -74,7 +74,7 @@ impl Client {
         client
     }
 
-    /// Shakes hands and returns what the server said of itself.
+    /// Performs the handshake and returns the server information.
     pub(crate) async fn shake(&mut self, version: &str) -> Value {
         let params = json!({
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
@@ -84,7 +84,7 @@ impl Client {
         hello["result"].clone()
     }
 
-    /// Writes a line as it is.
+    /// Writes a raw line.
     pub(crate) async fn line(&mut self, line: &str) {
         self.requests.write_all(line.as_bytes()).await.unwrap();
         self.requests.write_all(b"\n").await.unwrap();
@@ -108,7 +108,7 @@ impl Client {
         (read > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// Sends a request and returns its whole answer.
+    /// Sends a request and returns its complete response.
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params).await;
         let answer = self.next().await.unwrap();
@@ -116,7 +116,7 @@ impl Client {
         answer
     }
 
-    /// Calls a tool and returns the result as it came.
+    /// Calls a tool and returns the raw result.
     pub(crate) async fn raw(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert!(answer["error"].is_null(), "{answer}");
@@ -134,12 +134,12 @@ impl Client {
         }
     }
 
-    /// Ends the input.
+    /// Closes the input.
     pub(crate) async fn close(&mut self) {
         self.requests.shutdown().await.unwrap();
     }
 
-    /// Ends the input and waits for the server.
+    /// Closes the input and waits for the server.
     pub(crate) async fn end(mut self) -> mnemal_core::Result<()> {
         self.close().await;
         while self.next().await.is_some() {}
@@ -147,8 +147,8 @@ impl Client {
     }
 }
 
-/// A space of its own, whose clock stands and of which no part is late: however busy the machine is, a question waits until all
-/// that was said is read. A conversation stores as much as it likes.
+/// A separate space with a stopped clock and no deadlines: on any machine, a query waits until all turns are read. There is no
+/// rate limit.
 pub(crate) async fn memory() -> Memory {
     let mut settings = mnemal::Settings::default();
     settings.recall.part_deadline_ms = 60_000;

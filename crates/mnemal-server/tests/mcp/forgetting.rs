@@ -1,4 +1,4 @@
-//! `memory_forget`: two steps, but for what an agent noted itself and deletes under the name of another memory's tool.
+//! `memory_forget`: two steps, and one step for an agent's own notes under the names of other memory servers' tools.
 
 use mnemal::Memory;
 use mnemal_server::mcp::Profile;
@@ -39,7 +39,7 @@ async fn the_first_call_previews_and_the_second_erases() {
         preview.text
     );
     assert_eq!(notes(&memory).await, 2);
-    // Any server of the installation takes the token: nothing is kept between the calls.
+    // Any server of the installation accepts the token: there is no state between the calls.
     let mut other = Client::shaken(&memory, "2024-11-05").await;
     let erased = other.call("memory_forget", json!({"key": "deploy_day", "confirm_token": token})).await;
     assert!(erased.structured["status"].as_str().unwrap().starts_with("erased"), "{}", erased.text);
@@ -69,7 +69,7 @@ async fn a_token_is_good_for_its_own_call_only() {
             refused.text
         );
     }
-    // What would go has changed since the preview.
+    // The affected records have changed since the preview.
     assert!(!client.call("memory_store", json!({"key": "editor", "content": "Uses Emacs"})).await.is_error);
     let refused = client.call("memory_forget", json!({"key": "editor", "confirm_token": token})).await;
     assert!(refused.is_error, "{}", refused.text);
@@ -120,7 +120,7 @@ async fn ids_of_hits_are_taken_and_an_older_version_is_announced() {
     assert!(found.text.contains("Tuesdays") && !found.text.contains("Mondays"), "{}", found.text);
 }
 
-// A trap of the library: a question to an older client would be an error.
+// A pitfall of the library: a question to an older client would be an error.
 #[tokio::test]
 async fn a_person_is_asked_only_where_the_client_said_that_it_can() {
     let memory = memory().await;
@@ -177,7 +177,7 @@ async fn where_other_memories_are_spoken_an_agent_deletes_its_own_note_in_one_st
     assert_eq!(notes(&memory).await, 1);
     let missed = client.call("memory_forget", json!({"key": "editor"})).await;
     assert!(missed.is_error && missed.text.contains("No memory with key 'editor'"), "{}", missed.text);
-    // Everything that names somebody, and several at once, are looked at first.
+    // An entity, and several records at once, need a preview first.
     for many in [json!({"ids": [ids[0]]}), json!({"key": "deploy_day", "confirm_token": "1-2"})] {
         let held = client.call("memory_forget", many.clone()).await;
         assert!(!held.text.contains("deleted") && notes(&memory).await == 1, "{many}: {}", held.text);

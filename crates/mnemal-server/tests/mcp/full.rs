@@ -1,4 +1,4 @@
-//! The tools that the full profile adds, and the two of ChatGPT.
+//! The additional tools of the full profile, and the two of ChatGPT.
 
 use mnemal::{Memory, Message};
 use mnemal_core::SessionId;
@@ -199,7 +199,7 @@ async fn a_text_is_read_in_once_summaries_status_and_dreams_tell_of_it() {
     let found = ask(&mut client, "memory_recall", json!({"query": "harbour crane"})).await;
     assert!(found.text.contains("forty tonnes"), "{}", found.text);
     let status = ask(&mut client, "memory_status", json!({})).await;
-    // The text, and that it is known by a second name.
+    // The text, and its second name.
     assert_eq!((&status.structured["status"], &status.structured["events"]), (&json!("ok"), &json!(2)));
     assert!(memory.log(Message::user("The crane is to be painted red.")).await.is_ok());
     let summary = ask(&mut client, "memory_summary", json!({})).await;

@@ -1,4 +1,4 @@
-//! `memory_entity` and `memory_relationships`: what is known, since when, and from which sentence.
+//! `memory_entity` and `memory_relationships`: facts, their validity, and their source sentences.
 
 use mnemal::{Memory, Message};
 use mnemal_core::{Timestamp, Zone};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, memory};
 
-/// Somebody's sister, where she lived and lives, and whom she knows.
+/// A person with a sister, places of residence, and acquaintances.
 async fn filled() -> Memory {
     let memory = memory().await;
     for (day, text) in [

@@ -1,4 +1,4 @@
-//! Tool and resource listings, compared with files: changing them changes the interface.
+//! Golden tests of the server information and listings: a change of these files is a change of the interface.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, HANDSHAKES, STATELESS, memory};
 
-/// Compares with a file; with `UPDATE_GOLDEN` set it is written instead.
+/// Compares with a golden file; with `UPDATE_GOLDEN` set it is rewritten.
 fn golden(name: &str, value: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/golden").join(name);
     let found = format!("{}\n", serde_json::to_string_pretty(value).unwrap())
@@ -45,7 +45,7 @@ async fn tools_are_listed_in_a_fixed_order_with_all_four_hints_and_an_output_sch
     assert_eq!(listed, again);
 }
 
-// Traps of the library: its own name for ours, and hints and result types of the new era in the old one.
+// Pitfalls of the library: its own name instead of ours, and hints and result types of newer protocol versions in older ones.
 #[tokio::test]
 async fn a_handshake_tells_the_same_and_nothing_of_the_other_era() {
     for version in HANDSHAKES {

@@ -1,4 +1,4 @@
-//! The protocol over a pipe inside one process: what clients see of it, tool by tool.
+//! The protocol over an in-process pipe: the client's view of it, tool by tool.
 
 #[cfg(test)]
 mod arguments;

@@ -1,4 +1,4 @@
-//! Resources, prompts and what completes their names, in both eras.
+//! Resources, prompts and completions, with and without a handshake.
 
 use mnemal::{Memory, Message};
 use mnemal_core::NoteKey;

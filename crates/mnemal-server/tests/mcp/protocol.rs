@@ -1,4 +1,4 @@
-//! Beginnings, ends and disorder: the server stays, answers what it can, and goes when it should.
+//! Connection start and end, and protocol errors: the server stays up, answers what it can, and exits when it should.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::client::{Client, HANDSHAKES, memory};
 
-/// A memory whose log never answers, so that storing never ends.
+/// A memory whose log never answers, so that storing never completes.
 fn hanging() -> Memory {
     let stores = Stores::from(MemoryStore::new());
     let Slot::Filled(events) = stores.events.clone() else { unreachable!() };
@@ -22,7 +22,7 @@ fn hanging() -> Memory {
     engine.memory(Scope::whole(SpaceId::new("hanging").unwrap()))
 }
 
-// A trap of the library: anything but a request before the handshake ends the connection.
+// A pitfall of the library: anything but a request before the handshake ends the connection.
 #[tokio::test]
 async fn what_comes_too_early_or_is_no_message_is_passed_over() {
     let memory = memory().await;
@@ -81,7 +81,7 @@ async fn a_cancelled_call_stops_and_is_not_answered() {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     client.line(&cancelled.to_string()).await;
     assert!(client.request("tools/list", json!({})).await["result"].is_object());
-    // Nothing is waited for when the input ends: the work is over.
+    // No wait is needed when the input ends: the work is done.
     let ended = Instant::now();
     client.end().await.unwrap();
     assert!(ended.elapsed() < Duration::from_millis(100), "{:?}", ended.elapsed());

@@ -1,4 +1,4 @@
-//! `memory_recall`, `memory_context` and `memory_answer`: what is shown, what is cut, and that nothing shown can speak.
+//! `memory_recall`, `memory_context` and `memory_answer`: shown and truncated lines, and prompt-injection safety.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `memory_store`: the agent's own notes, once each.
+//! `memory_store`: the agent's own notes, deduplicated.
 
 use std::sync::Arc;
 use std::time::Duration;

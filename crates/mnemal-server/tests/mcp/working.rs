@@ -1,4 +1,4 @@
-//! `working_put`, `working_get` and `working_find`: what an agent keeps for now.
+//! `working_put`, `working_get` and `working_find`: an agent's scratch memory.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -41,7 +41,7 @@ pub struct Draft {
     pub(super) asked: Option<(PromptHash, Producer)>,
 }
 
-/// Sessions whose failures are counted, the newest. Source: own choice; a model that fails in more sessions is absent.
+/// Sessions whose failures are counted, the newest. Source: own choice; a model that fails in more is unavailable.
 const FAILING: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 /// Name of the counter in the ledger.
 const IN_A_ROW: &str = "in_a_row";

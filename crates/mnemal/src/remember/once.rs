@@ -1,4 +1,4 @@
-//! A note that is told again: linked to the one that says it already, and never a copy.
+//! Deduplication of notes: a repeated note returns the existing one instead of a copy.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use super::{Alike, Overlap, RememberCall, Stored, tell};
 use crate::memory::Memory;
 use crate::span::Operation;
 
-/// Hits among which a note of the same words is looked for. Source: own default; the same words rank first, and a few
-/// versions of them may stand before the one that holds.
+/// Hits that are checked for a duplicate. Source: own default; equal texts rank first, and a few old versions may rank before the
+/// valid one.
 const LOOK_AT: usize = 8;
-/// Jaccard index of terms from which two notes say nearly the same. Source: AD-29, without vectors.
+/// Jaccard index of terms above which two notes are near-duplicates. Source: RockBot's memory deduplicator, its threshold without
+/// vectors.
 const ALIKE: f32 = 0.60;
-/// Longest part of a text that is searched for, in characters. Source: own default, more words than a query may have.
+/// Longest prefix of a text that is used as the query, in characters. Source: own default, more words than a query may have.
 const ASKED: usize = 4_096;
 
 impl RememberCall {
-    /// Stores the note unless it is known, and answers with the known one otherwise (`created` is false).
+    /// Stores the note unless it exists, and returns the existing one otherwise (`created` is false).
     ///
-    /// With a key, known is the version that holds, when it says the same in all its fields. Without a key it is any note
-    /// that holds and has the same words; case, spaces and a final full stop do not count. A note of less standing, or one
-    /// that ends sooner than the new one by more than `window`, is not the same.
+    /// With a key, the existing one is the valid version, if all its fields are equal. Without a key, it is any valid note with
+    /// the same text; case, spaces and a final full stop do not count. A note of lower level, or one that ends sooner than the
+    /// new one by more than `window`, is not a duplicate.
     ///
-    /// The same call at the same time in two processes has one effect: unless the call was named, it is named by what it
-    /// says, the version that it finds, and the `window` of time in which it falls. A repetition behind the window's border
-    /// finds the note itself.
+    /// Concurrent calls in two processes have one effect: without an idempotency key the call gets one from its content, the
+    /// version that it finds, and its slot of the `window`. A repetition in a later slot finds the note itself.
     ///
     /// # Errors
     /// As [`log`](crate::Memory::log).
@@ -55,7 +55,7 @@ impl RememberCall {
             call.message = call.message.idempotency_key(told.name(holding.first().copied(), window));
         }
         match call.store().await {
-            // Somebody said the same a moment ago, with an end that differs by that moment.
+            // The same note was stored a moment ago, with an end that differs by that moment.
             Err(error) if unnamed && error.kind() == ErrorKind::Conflict => {
                 let near = told.near().await;
                 let known = near.iter().find(|note| told.is(note, window));
@@ -69,7 +69,7 @@ impl RememberCall {
     }
 }
 
-/// What a call says.
+/// The fields of a call.
 struct Told {
     memory: Memory,
     content: String,
@@ -104,8 +104,8 @@ impl Told {
         })
     }
 
-    /// Returns the note that holds under the key, or those of nearly the same words, newest first. A part that does not answer
-    /// knows nothing: then the call's name alone keeps repetitions apart.
+    /// Returns the valid note under the key, or the near-duplicates, newest first. If a layer does not answer the list is empty,
+    /// and only the idempotency key prevents duplicates.
     async fn near(&self) -> Vec<Learning> {
         let mut notes = self.candidates().await.unwrap_or_default();
         notes.sort_by_key(|note| std::cmp::Reverse((note.created_at, note.id)));
@@ -125,13 +125,13 @@ impl Told {
         self.memory.notes(&filter).await.ok()
     }
 
-    /// Returns those of the same words; with a key all.
+    /// Returns those with the same text; with a key all.
     fn holding<'n>(&self, near: &'n [Learning]) -> Vec<&'n Learning> {
         let words = words(&self.content);
         near.iter().filter(|note| self.key.is_some() || self::words(&note.content) == words).collect()
     }
 
-    /// Returns the note that says nearly the same, of which something is to be told: a key says by itself what meets.
+    /// Returns the near-duplicate to report; with a key there is none, because the key already identifies the note.
     fn alike(&self, near: &[Learning]) -> Option<Alike> {
         let terms = shingles(&self.content, 1);
         let near = near.iter().filter(|note| self.key.is_none() && note.level > Level::External);
@@ -143,7 +143,7 @@ impl Told {
         (likeness(&other) >= ALIKE).then_some(Alike { id, how })
     }
 
-    /// Whether a note says this already.
+    /// Whether a note is a duplicate of this one.
     fn is(&self, note: &Learning, window: Duration) -> bool {
         let same_kind = self.level < Level::User || note.kind == self.kind;
         let same_text = match &self.key {
@@ -168,12 +168,12 @@ impl Told {
         }
     }
 
-    /// Names the call.
+    /// Returns the idempotency key of the call.
     fn name(&self, holding: Option<&Learning>, window: Duration) -> String {
         let slot = (self.memory.engine.now().as_micros() / micros(window)).to_le_bytes();
         let held = holding.map(|note| note.id.to_string()).unwrap_or_default();
         let importance = self.importance.get().to_bits().to_le_bytes();
-        // Ends within one slot are alike, so that a call of the same name is one that `is` finds.
+        // Ends within one slot are equal, so that a call with the same key is one that `is` accepts.
         let end = self.expires_at.map_or(-1, |at| at.as_micros() / micros(window)).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
             &slot,
@@ -200,21 +200,21 @@ fn micros(window: Duration) -> i64 {
     i64::try_from(window.as_micros()).unwrap_or(i64::MAX).max(1)
 }
 
-/// A text without what does not change its meaning: case, runs of space, a final full stop.
+/// Normalizes a text: case, runs of spaces, and a final full stop are removed.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     words.join(" ").trim_end_matches(['.', '。']).to_owned()
 }
 
-/// The answer for a note that was there.
+/// Returns the result for an existing note.
 fn stored(note: &Learning) -> Stored {
     Stored {
         event: note.sources.first().map_or(mnemal_core::EventId(0), |source| source.event),
         id: Some(note.id),
         version: note.version,
         created: false,
-        // It was acknowledged when it was made, and nothing is written now.
+        // The note was acknowledged when it was made, and nothing is written now.
         durability: Durability::Disk,
         redactions: 0,
         held_back: None,
@@ -226,7 +226,7 @@ fn stored(note: &Learning) -> Stored {
 mod tests {
     use super::*;
 
-    /// Source: SURFACES 6.4.
+    /// Source: own choice, the deduplication window of the servers.
     const WINDOW: Duration = Duration::from_mins(10);
 
     async fn tell(memory: &Memory, key: Option<&str>, text: &str) -> Stored {

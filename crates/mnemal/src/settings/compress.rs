@@ -1,4 +1,4 @@
-//! Settings of the compression of conversations.
+//! Settings of conversation compression.
 
 use std::time::Duration;
 
@@ -8,28 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use super::SummaryBy;
 
-/// Failures of a model in a row after which what was said is kept as it was. Source: PB-51, `compress.max_failures`.
+/// Consecutive failures of a model after which turns are stored verbatim. Source: PicoBot, `compress.max_failures`.
 const MAX_FAILURES: u32 = 3;
 
-/// When conversations are compressed, by hosts that leave it to the engine.
+/// Settings of conversation compression, for hosts that leave it to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompressSettings {
-    /// Turns of the user that may wait.
+    /// User turns that trigger compression.
     pub turn_threshold: u64,
-    /// Minutes of silence after which what waits is compressed.
+    /// Idle minutes that trigger compression.
     pub idle_minutes: u64,
-    /// Whether a conversation is compressed as soon as a trigger asks for it, by whatever process attends to its space; else only when
-    /// somebody asks.
+    /// Whether a background worker compresses a session as soon as a trigger applies; otherwise only explicit calls compress.
     pub automatic: bool,
-    /// Tokens of the window of the host's model; without it the window is no trigger.
+    /// Context window of the host's model, in tokens; without it the window is no trigger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<u32>,
-    /// Share of the window that a conversation may take, 0 to 1.
+    /// Share of the window that a session may take, 0 to 1.
     pub window_fraction: f64,
-    /// Failures of a model in a row, for one conversation, after which what was said is kept as it was.
+    /// Consecutive failures of a model, per session, after which turns are stored verbatim.
     pub max_failures: u32,
-    /// Whose words an entry of the timeline is in: those of the language model where one is configured, or sentences that were said.
+    /// Author of timeline entries: a configured language model, or extracted sentences.
     pub summarizer: SummaryBy,
 }
 
@@ -49,7 +48,7 @@ impl Default for CompressSettings {
 }
 
 impl CompressSettings {
-    /// Returns when a conversation is compressed.
+    /// Returns the compression triggers.
     pub(crate) fn triggers(&self) -> Triggers {
         Triggers {
             window_fraction: self.window_fraction,

@@ -1,4 +1,4 @@
-//! Settings of background work.
+//! Settings of background consolidation.
 
 use std::time::Duration;
 
@@ -7,84 +7,84 @@ use mnemal_dream::Wording;
 use mnemal_text::is_word_list;
 use serde::{Deserialize, Serialize};
 
-/// What runs in the background.
+/// Background consolidation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of their own, each read by its name")]
 pub struct DreamSettings {
-    /// Whether cycles run that nobody asked for, as `schedule` says when.
+    /// Whether scheduled cycles run, as `schedule` says.
     pub enabled: bool,
-    /// When cycles run that nobody asked for.
+    /// Schedule of cycles.
     pub schedule: DreamSchedule,
-    /// Least minutes between two cycles that nobody asked for.
+    /// Minimum interval between two scheduled cycles, in minutes.
     pub interval_mins: u32,
-    /// Whether cycles that nobody asks for connect notes that share names or topics by insights; without it, those of always-on
-    /// spaces do. A consolidation that is asked for does in any case.
+    /// Whether scheduled cycles connect notes that share names or topics by insights; by default only in always-on spaces. An
+    /// explicit consolidation always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insights: Option<bool>,
-    /// Whether a language model, where there is one, says what the notes of an insight show together.
+    /// Whether a language model, if there is one, writes the text of insights.
     pub insights_by_model: bool,
-    /// Whether each text that is read in gets a digest, a note that says it in short; without it, those of always-on spaces do.
+    /// Whether each ingested text gets a digest, a short note about its content; by default only in always-on spaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digests: Option<bool>,
-    /// Whether a language model, where there is one, makes the digests.
+    /// Whether a language model, if there is one, writes the digests.
     pub digests_by_model: bool,
-    /// Whether a language model, where there is one, makes one note of two near ones.
+    /// Whether a language model, if there is one, merges near-duplicate notes.
     pub merges_by_model: bool,
-    /// Whether a language model, where there is one, reads turns of which the rules read nothing for certain.
+    /// Whether a language model, if there is one, reads turns from which the rules extract nothing with certainty.
     pub leftovers: bool,
-    /// Whether a language model, where there is one, is asked once a cycle where new notes belong and which are noise.
+    /// Whether a language model, if there is one, is asked once per cycle for the category of new notes and for noise among them.
     pub judging: bool,
-    /// Whether preferences are inferred: by rule, from wishes that nobody said outright and that come often enough, and by the same
-    /// question, which asks in which messages the user says how he wants things.
+    /// Whether preferences are inferred: by rule, from implicit wishes that recur often enough, and with a model, by asking in
+    /// the same request which messages state a preference.
     #[serde(alias = "preference_inference_enabled")]
     pub infer_preferences: bool,
-    /// Whether a language model, where there is one, judges tasks that are over and what to remember of them.
+    /// Whether a language model, if there is one, evaluates completed tasks and suggests what to remember of them.
     pub self_evaluation: bool,
-    /// A file with one's own words about how notes are folded, which a language model, where there is one, is given before the built-in
-    /// instructions; `dream.md` of `RockBot` is one.
+    /// A file with your own instructions for merging notes, placed before the built-in ones for a language model; `dream.md` of
+    /// `RockBot` is one.
     #[serde(alias = "directive_path")]
     pub directive_file: String,
-    /// The same about how it is found out what the user prefers; `pref-dream.md` of `RockBot` is one.
+    /// The same for inferring the user's preferences; `pref-dream.md` of `RockBot` is one.
     #[serde(alias = "preference_directive_path")]
     pub preference_directive_file: String,
-    /// Words that a merge may leave out wherever they stand. A list with a blank word does nothing.
+    /// Words that a merge may always drop. A list with a blank word is ignored.
     pub common_words: Vec<String>,
-    /// Words that no merge may leave out, whatever else is said of them. A list with a blank word does nothing.
+    /// Words that a merge must never drop. A list with a blank word is ignored.
     pub specific_words: Vec<String>,
-    /// Categories of notes whose numbers a merge may leave out, with what is below them. A list with a name that no category has
-    /// does nothing.
+    /// Note categories, with their subcategories, whose numbers a merge may drop. A list with an invalid category name is
+    /// ignored.
     pub disposable_numbers: Vec<String>,
 }
 
-/// When cycles run that nobody asked for.
+/// Schedule of cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DreamSchedule {
-    /// When nothing was said for a minute.
+    /// After a minute without a turn.
     #[default]
     Idle,
     /// Never.
     Off,
 }
 
-/// Source: GB-32, `consolidate_interval_mins`.
+/// Source: GeneralBots, `consolidate_interval_mins`.
 const INTERVAL_MINS: u32 = 30;
-/// Source: GB-38.
+/// Source: GeneralBots, whose insights any configured model writes.
 const INSIGHTS_BY_MODEL: bool = true;
-/// Source: GB-29.
+/// Source: GeneralBots, whose ingest worker summarizes with a model.
 const DIGESTS_BY_MODEL: bool = true;
-/// Source: RB-56.
+/// Source: RockBot, whose consolidation merges with a model.
 const MERGES_BY_MODEL: bool = true;
-/// Source: own choice; whoever configures a model wants it to be asked, and the caps hold.
+/// Source: own choice; a configured model is meant to be used, and its caps apply.
 const LEFTOVERS: bool = true;
 
-/// Source: RB-55; whoever configures a model wants it to be asked, and the caps hold.
+/// Source: RockBot; a configured model is meant to be used, and its caps apply.
 const JUDGING: bool = true;
-/// Source: RB-67.
+/// Source: RockBot, `PreferenceInferenceEnabled`.
 const INFER_PREFERENCES: bool = true;
 
-/// Source: BA-32, needs a model; what it says stands apart and is asked for only where a host names its tasks.
+/// Source: babyagi3; it needs a model, its results are kept apart, and it applies only when a host names its tasks.
 const SELF_EVALUATION: bool = true;
 
 impl Default for DreamSettings {
@@ -112,25 +112,25 @@ impl Default for DreamSettings {
 }
 
 impl DreamSettings {
-    /// Returns what a cycle keeps to.
+    /// Returns the limits of a cycle.
     pub(crate) fn limits(&self) -> mnemal_dream::DreamSettings {
         let interval = Duration::from_secs(u64::from(self.interval_mins) * 60);
         mnemal_dream::DreamSettings { interval, ..mnemal_dream::DreamSettings::default() }
     }
 
-    /// Returns what a merge must not lose in a space with this graph.
+    /// Returns the rules for what a merge must keep, in a space with this graph.
     pub(crate) fn wording(&self, graph: Slot<dyn GraphStore>) -> Wording {
         Wording {
             graph,
             common: self.common_words.clone(),
             specific: self.specific_words.clone(),
-            // The check is never off: what cannot be read changes nothing.
+            // The check is never off: a malformed list is treated as empty.
             disposable: self.disposable().unwrap_or_default(),
             malformed: self.malformed(),
         }
     }
 
-    /// Returns the lists that cannot be read and do nothing, by their names in the settings.
+    /// Returns the names of the malformed lists, which are ignored.
     pub fn malformed(&self) -> Vec<&'static str> {
         let lists = [
             ("dream.common_words", is_word_list(&self.common_words)),

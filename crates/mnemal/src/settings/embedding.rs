@@ -1,60 +1,60 @@
-//! Settings of embedders.
+//! Settings of embedding.
 
 use std::time::Duration;
 
 use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What makes vectors.
+/// Settings of embedding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingSettings {
-    /// Which kind of embedder.
+    /// The kind of embedder.
     pub provider: EmbeddingProvider,
-    /// Its model, as the provider names it.
+    /// The model, as the provider names it.
     ///
-    /// In process: nothing for the built-in table; `minilm` or `bge-small` for a transformer in the folder of models;
-    /// `minilm:FOLDER` or `bge-small:FOLDER` for any file of that family; a folder with a file that is known by its hash.
+    /// In process: empty for the built-in table; `minilm` or `bge-small` for a transformer in the models folder; `minilm:FOLDER`
+    /// or `bge-small:FOLDER` for any file of that family; a folder with a file that is recognized by its hash.
     pub model: String,
-    /// The folder of models; the command line takes `models` in the data directory.
+    /// The models folder; the command line uses `models` in the data directory.
     pub models: String,
-    /// Most time for the vector of a question that is made in process, in milliseconds; without one, recall is by words.
+    /// Time limit of the in-process vector of a question, in milliseconds; after it, recall is lexical.
     pub query_deadline_ms: u64,
-    /// Where an endpoint is, with or without `/v1`.
+    /// Address of the endpoint, with or without `/v1`.
     pub base_url: String,
-    /// The variable of the environment that holds the endpoint's key; it is read only while an endpoint is the provider.
+    /// Environment variable with the endpoint's key; it is read only with an endpoint as the provider.
     pub api_key_env: String,
-    /// Most characters of one text that are sent to an endpoint.
+    /// Maximum number of characters of one text sent to an endpoint.
     pub max_input_chars: usize,
-    /// Texts of one request to an endpoint.
+    /// Number of texts per request to an endpoint.
     pub batch: usize,
-    /// Most time for one request to an endpoint, in seconds.
+    /// Time limit of one request to an endpoint, in seconds.
     pub timeout_secs: u64,
 }
 
-/// Which kind of embedder.
+/// The kind of embedder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmbeddingProvider {
-    /// In process; the only kind that reading uses by itself.
+    /// In process; the only kind that reads use by themselves.
     #[default]
     Local,
-    /// An endpoint that speaks as OpenAI does: in the background, beside the one in process, and for a question only when it
-    /// is asked for.
+    /// An OpenAI-compatible endpoint: used in the background, in addition to the in-process embedder, and for a question only on
+    /// explicit request.
     OpenaiCompatible,
-    /// None: recall is by words.
+    /// None: recall is lexical.
     None,
 }
 
-/// Source: RECALL 7.3; a transformer needs 6 to 15 ms for a question.
+/// Source: own default; a transformer needs 6 to 15 ms for a question.
 const QUERY_DEADLINE_MS: u64 = 30;
-/// Source: SURFACES 4.2.
+/// Source: RockBot, `MaxInputChars`.
 const MAX_INPUT_CHARS: usize = 30_000;
-/// Source: SURFACES 4.2.
+/// Source: own default.
 const BATCH: usize = 32;
-/// Most texts of one request. Source: what OpenAI's own endpoint takes.
+/// Maximum number of texts of one request. Source: what OpenAI's own endpoint accepts.
 const LARGEST_BATCH: usize = 2_048;
-/// Source: RELIABILITY 11, row 3.
+/// Source: own default; a hanging request is aborted after a minute.
 const TIMEOUT_SECS: u64 = 60;
 
 impl Default for EmbeddingSettings {
@@ -74,17 +74,17 @@ impl Default for EmbeddingSettings {
 }
 
 impl EmbeddingSettings {
-    /// Returns the most time for the vector of a question that is made in process.
+    /// Returns the time limit of the in-process vector of a question.
     pub fn query_deadline(&self) -> Duration {
         Duration::from_millis(self.query_deadline_ms)
     }
 
-    /// Returns the most time for one request.
+    /// Returns the time limit of one request.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
     }
 
-    /// Checks the deadline, and what an endpoint needs.
+    /// Validates the deadline, and the endpoint settings.
     pub(super) fn check(&self) -> Result<()> {
         if self.query_deadline_ms == 0 {
             return Err(Error::invalid("embedding.query_deadline_ms must be at least 1"));

@@ -8,47 +8,45 @@ use mnemal_dream::Pace;
 use mnemal_extract::RuleExtractor;
 use serde::{Deserialize, Serialize};
 
-/// What is read in the log.
+/// Settings of extraction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractSettings {
-    /// Whether names and claims are read in the log; without it there is no graph. Default yes.
+    /// Whether names and claims are extracted; without it there is no graph. Default yes.
     pub enabled: bool,
-    /// What happens to rows that another version of the program would read otherwise.
+    /// Handling of rows that another version of the extractor would change.
     pub switch: Switch,
-    /// Seconds between two steps of background work, 1 to 86,400. Default 60.
+    /// Interval between two steps of background work, in seconds, 1 to 86,400. Default 60.
     #[serde(alias = "interval_seconds")]
     pub interval_secs: u32,
-    /// Turns that a language model, where there is one, is asked about in one cycle, 1 to 1,000; the rules read what there is.
-    /// Default 20.
+    /// Turns that a language model, if there is one, reads per cycle, 1 to 1,000; the rules read all turns. Default 20.
     #[serde(alias = "batch_size")]
     pub batch: NonZeroUsize,
-    /// Whether a step waits while somebody talks: when something was said within 10 s for three intervals and at least three
-    /// minutes, when something was said within a minute for two, each step once. Default yes.
+    /// Whether a step is delayed while a conversation is active, once per step: after a turn within the last 10 s by three
+    /// intervals and at least three minutes, after a turn within the last minute by two intervals. Default yes.
     #[serde(alias = "activity_backoff")]
     pub backoff_when_active: bool,
-    /// Rules whose claims are left out, by their ids, as `mnemal extract` names them; `correction` for what is taken back. Default
-    /// none.
+    /// Rules whose claims are dropped, by their ids, as `mnemal extract` shows them; `correction` for retractions. Default none.
     ///
-    /// To leave out another set is to be another version of what reads the log: what is known stays until somebody agrees
-    /// ([`Switch`]), and is then as if the log had never been read by these rules. An extractor of the host
-    /// ([`Builder::with_extractor`](crate::Builder::with_extractor)) is not concerned.
+    /// Another set of disabled rules is another version of the extractor: existing rows stay until a person approves the change
+    /// ([`Switch`]), and then become what the log gives without these rules. An extractor of the host
+    /// ([`Builder::with_extractor`](crate::Builder::with_extractor)) is not affected.
     pub disabled_rules: Vec<String>,
-    /// The file of a trained reader that votes with the rules on what is a fact. Default none; needs the feature `reader`.
+    /// File of a trained reader that votes with the rules on facts. Default none; needs the feature `reader`.
     ///
-    /// Another file is another version of what reads the log, as with [`disabled_rules`](Self::disabled_rules).
+    /// Another file is another version of the extractor, as with [`disabled_rules`](Self::disabled_rules).
     pub reader: String,
 }
 
-/// Source: NB-25, `extract.interval_secs`.
+/// Source: nanobot v2, `extract.interval_secs`.
 const INTERVAL_SECS: u32 = 60;
-/// Source: own choice; a day, which is how often the notes are audited.
+/// Source: own choice; a day, the interval of the audit of notes.
 const LONGEST_INTERVAL: u32 = 86_400;
-/// Source: NB-25, `extract.batch`.
+/// Source: nanobot v2, `extract.batch`.
 const BATCH: NonZeroUsize = NonZeroUsize::new(20).expect("20 is not zero");
-/// Source: own choice; the caps of a cycle end far below.
+/// Source: own choice; the caps of a cycle are far below.
 const MOST_BATCH: usize = 1_000;
-/// Source: NB-26, `extract.backoff_when_active`.
+/// Source: nanobot v2, `extract.backoff_when_active`.
 const BACKOFF_WHEN_ACTIVE: bool = true;
 
 impl Default for ExtractSettings {
@@ -66,7 +64,7 @@ impl Default for ExtractSettings {
 }
 
 impl ExtractSettings {
-    /// Returns how often background work steps, the rest of its pace as it is by default.
+    /// Returns the pace of background work, with this interval and defaults otherwise.
     pub fn pace(&self) -> Pace {
         let every = Duration::from_secs(u64::from(self.interval_secs));
         let default = Pace::default();
@@ -87,16 +85,16 @@ impl ExtractSettings {
     }
 }
 
-/// What happens to rows of the graph when another version of what reads the log would make others of them.
+/// Handling of graph rows that another version of the extractor would change.
 ///
-/// New events are read by the new version in both cases, and rows that say the same are exchanged in both.
-/// Source: NX-02.7, `extract.switch`.
+/// In both cases the new version reads new events, and rows with equal content are replaced. Source: own choice, so that an
+/// upgrade changes no fact without notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Switch {
-    /// The difference is shown and kept, and the rows stay until somebody makes them anew.
+    /// The difference is stored and shown, and the rows stay until a person rebuilds them.
     #[default]
     Ask,
-    /// Upkeep exchanges them.
+    /// Upkeep replaces them.
     Auto,
 }

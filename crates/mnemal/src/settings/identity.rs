@@ -1,23 +1,23 @@
-//! Settings of identity: agent and user, as stated by the host.
+//! Identity of the agent and the user, as the host states it.
 
 use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Longest text, in bytes. Source: own choice; the share of the section in a context is 200 tokens.
+/// Longest text, in bytes. Source: own choice; the section's share of a context is 200 tokens.
 const LONGEST: usize = 2_000;
 
-/// Who the agent and the user are. It stands in every context, before what was learnt, and is stored nowhere.
+/// Identity of the agent and the user. It is part of every context, before learned preferences, and is not stored in the space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdentitySettings {
-    /// Who the agent is; empty where nobody says.
+    /// Description of the agent; empty for none.
     pub agent: String,
-    /// Whose agent it is; empty where nobody says.
+    /// Description of the agent's user; empty for none.
     pub user: String,
 }
 
 impl IdentitySettings {
-    /// Returns the texts that are there, the agent's first.
+    /// Returns the non-empty texts, the agent's first.
     pub(crate) fn texts(&self) -> Vec<String> {
         let named = [("agent", &self.agent), ("user", &self.user)];
         let said = named.into_iter().filter(|(_, text)| !text.trim().is_empty());

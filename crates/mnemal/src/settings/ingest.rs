@@ -1,4 +1,4 @@
-//! Files that are read.
+//! Settings of file ingestion.
 
 use std::path::{Path, PathBuf};
 
@@ -7,36 +7,36 @@ use mnemal_events::{LONGEST_CONTENT, MOST_CHUNKS};
 use mnemal_text::CHUNK_CHARACTERS;
 use serde::{Deserialize, Serialize};
 
-/// Files that are read.
+/// Settings of file ingestion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IngestSettings {
-    /// A folder with one folder a space, named like the space, whose files are read; empty for none.
+    /// Inbox folder with one subfolder per space, named like the space, whose files are ingested; empty for none.
     pub inbox: String,
-    /// A folder with one folder a space, on the same file system, to which files go that were read; empty for `processed` in the
-    /// inbox of the space.
+    /// Folder with one subfolder per space, on the same file system, for processed files; empty for `processed` in the space's
+    /// inbox.
     pub processed: String,
-    /// Most megabytes of a file.
+    /// Maximum size of a file, in megabytes.
     pub max_file_mb: u32,
-    /// Most characters of a chunk, which is one event.
+    /// Maximum length of a chunk, in characters; a chunk is one event.
     pub chunk_chars: usize,
-    /// Most chunks of a file.
+    /// Maximum number of chunks of a file.
     pub max_chunks: usize,
-    /// Endings of the names of files that an inbox or a folder gives; the others are left alone.
+    /// File name extensions that an inbox or a folder ingests; other files are ignored.
     pub types: Vec<String>,
-    /// A program, with what it is called with, that puts pictures, sound and films into words: it reads the file from
-    /// standard input and writes text. Empty for none: then what such a file is is stored, and it counts as unsupported.
+    /// Command that describes pictures, audio and video: it reads the file from standard input and writes text. Empty for none:
+    /// then only the metadata of such a file is stored, and it counts as unsupported.
     pub describe: Vec<String>,
 }
 
-/// Source: SURFACES 4.2.
+/// Source: own default; a file is held in memory while it is read.
 const MAX_FILE_MB: u32 = 25;
-/// Largest value of `max_file_mb`. Source: own choice; a file is in memory while it is read.
+/// Largest value of `max_file_mb`. Source: own choice; a file is held in memory while it is read.
 const MOST_MB: u32 = 1_024;
 /// Smallest value of `chunk_chars`. Source: own choice, two or three sentences.
 const LEAST_CHUNK: usize = 200;
-/// Source: GA-08, with the formats of documents beside them; a build without a reader refuses such a file and says so, and of a
-/// picture or recording that nothing describes only what it is is stored.
+/// Source: Google's always-on memory agent, and formats of documents; a build without a reader rejects such a file with a
+/// message, and of media without a description only the metadata is stored.
 const TYPES: [&str; 37] = [
     "txt", "text", "log", "xml", "yaml", "yml", "md", "markdown", "json", "csv", "tsv", "html", "htm",
     "xhtml", "eml", "mbox", "docx", "epub", "pdf", "png", "jpg", "jpeg", "gif", "webp", "bmp", "svg", "mp3",
@@ -58,12 +58,12 @@ impl Default for IngestSettings {
 }
 
 impl IngestSettings {
-    /// Returns the most bytes of a file.
+    /// Returns the maximum size of a file, in bytes.
     pub fn most_bytes(&self) -> u64 {
         u64::from(self.max_file_mb) * 1024 * 1024
     }
 
-    /// Returns the folder of a space in the inbox; `None` without one.
+    /// Returns the inbox folder of a space; `None` without one.
     pub fn inbox_of(&self, space: &str) -> Option<PathBuf> {
         (!self.inbox.is_empty()).then(|| Path::new(&self.inbox).join(space))
     }

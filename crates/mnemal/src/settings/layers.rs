@@ -1,34 +1,34 @@
-//! Switches of the layers.
+//! Switches of layers.
 
 use mnemal_core::Layer;
 use serde::{Deserialize, Serialize};
 
-/// Which layers there are beside the log: one that is switched off answers with the gap `not_configured` and costs nothing, and the
-/// others answer as before. What was stored of it stays, and it catches up with the log when it is switched on again.
+/// Switches of the layers above the log: a disabled layer answers with the gap `not_configured` and costs nothing, and the others
+/// answer as before. Its stored rows stay, and it catches up with the log when it is enabled again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of their own, each read by its name")]
 pub struct LayerSettings {
-    /// Recall by words.
+    /// Lexical recall.
     pub lexical: bool,
-    /// Recall by nearness of meaning.
+    /// Vector recall.
     pub vector: bool,
-    /// Notes and what is learnt.
+    /// Notes and learnings.
     pub learnings: bool,
-    /// Who and what is known.
+    /// The graph of entities and facts.
     pub graph: bool,
     /// The tree of summaries.
     pub summaries: bool,
-    /// What was shown to whom.
+    /// Receipts, and the records shown to sessions.
     pub receipts: bool,
     /// Scratch memory with a time to live.
     pub working: bool,
-    /// Assembly of contexts.
+    /// Context assembly.
     pub context: bool,
 }
 
 impl Default for LayerSettings {
-    /// Source: NB-97, all of them.
+    /// Source: nanobot v2, where every part can be switched off alone; all are on.
     fn default() -> Self {
         Self {
             lexical: true,
@@ -44,7 +44,7 @@ impl Default for LayerSettings {
 }
 
 impl LayerSettings {
-    /// Whether there is a layer; one that has no switch is there.
+    /// Whether a layer is enabled; a layer without a switch is.
     pub fn has(&self, layer: Layer) -> bool {
         match layer {
             Layer::Lexical => self.lexical,

@@ -1,21 +1,21 @@
-//! Settings of what is learnt.
+//! Settings of learning.
 
 use mnemal_core::{Error, Result};
 use mnemal_learnings::Decay;
 use serde::{Deserialize, Serialize};
 
-/// What is learnt.
+/// Settings of learning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearningSettings {
-    /// Whether anything is learnt from what people say and tools answer; notes that somebody stores are kept in any case.
+    /// Whether learnings are inferred from turns and tool results; explicitly stored notes are kept in any case.
     pub enabled: bool,
-    /// Days after which what is inferred weighs half.
+    /// Half-life of the weight of inferred learnings, in days.
     #[serde(alias = "decay_days")]
     pub half_life_days: f64,
-    /// What no weight falls below, 0 to 1.
+    /// Lower bound of every weight, 0 to 1.
     pub floor: f32,
-    /// Most learnings about the work and about tools; the lowest inferred ones are left out first.
+    /// Maximum number of learnings about work and tools; the inferred ones of least weight are left out first.
     #[serde(alias = "max_learnings")]
     pub max_active: usize,
 }
@@ -28,7 +28,7 @@ impl Default for LearningSettings {
 }
 
 impl LearningSettings {
-    /// Returns how learnings fade.
+    /// Returns the decay of learnings.
     pub(crate) fn decay(&self) -> Decay {
         Decay { half_life_days: self.half_life_days, floor: self.floor, most: self.max_active }
     }

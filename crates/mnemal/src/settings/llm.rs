@@ -1,4 +1,4 @@
-//! The language model, if there is one.
+//! Settings of the optional language model.
 
 use std::time::Duration;
 
@@ -6,42 +6,42 @@ use mnemal_core::{Error, Result, TokenCount};
 use mnemal_providers::ModelCaps;
 use serde::{Deserialize, Serialize};
 
-/// The language model, if there is one; nothing needs it.
+/// Settings of the optional language model; nothing requires one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmSettings {
-    /// Which endpoint.
+    /// The provider of the endpoint.
     pub provider: LlmProvider,
-    /// The model's name, as the endpoint knows it.
+    /// The model's name at the endpoint.
     pub model: String,
-    /// Where the endpoint is, with or without `/v1`; empty for the address of the provider.
+    /// Address of the endpoint, with or without `/v1`; empty for the provider's default address.
     pub base_url: String,
-    /// The variable of the environment that holds the endpoint's key; empty for that of the provider. It is read only while an
-    /// endpoint is the provider.
+    /// Environment variable with the endpoint's key; empty for the provider's default. It is read only with an endpoint as the
+    /// provider.
     pub api_key_env: String,
-    /// Most time for one request, in seconds.
+    /// Time limit of one request, in seconds.
     pub timeout_secs: u64,
-    /// Most requests of a space in any 60 minutes, repetitions included.
+    /// Maximum number of requests of a space in any 60 minutes, retries included.
     pub max_requests_per_hour: u32,
-    /// Most tokens of a space in any 24 hours, both ways.
+    /// Maximum number of tokens of a space in any 24 hours, prompt and completion together.
     pub max_tokens_per_day: u32,
-    /// A folder with instructions in the place of the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`,
-    /// `appraise.md`, `insight.md`, `digest.md`, `summarize.md`. A file that is not there leaves the built-in instructions.
+    /// Folder with instructions that replace the built-in ones: `extract.md`, `merge.md`, `node.md`, `judge.md`, `appraise.md`,
+    /// `insight.md`, `digest.md`, `summarize.md`. A missing file keeps the built-in instructions.
     pub instructions: String,
 }
 
-/// Which endpoint answers as the language model. Each speaks as OpenAI's chat completions do.
+/// The provider of the language model. Each offers a chat completions API compatible with OpenAI's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LlmProvider {
-    /// None: nothing is asked, whatever the environment holds.
+    /// None: no model is called, whatever the environment contains.
     #[default]
     None,
-    /// Any endpoint; `base_url` says where.
+    /// Any endpoint; `base_url` is its address.
     OpenaiCompatible,
     /// OpenAI.
     Openai,
-    /// The route of Anthropic that speaks as OpenAI does.
+    /// Anthropic's OpenAI-compatible API.
     Anthropic,
     /// Ollama on this machine.
     Ollama,
@@ -55,7 +55,7 @@ pub enum LlmProvider {
 }
 
 impl LlmProvider {
-    /// Returns the address of a provider and the variable that holds its key; empty where there is none. Source: each provider's own
+    /// Returns a provider's default address and key variable; empty where there is none. Source: each provider's own
     /// documentation of its default address, read in November 2026.
     fn preset(self) -> (&'static str, &'static str) {
         match self {
@@ -70,11 +70,11 @@ impl LlmProvider {
     }
 }
 
-/// Source: SURFACES 4.2; RELIABILITY 11, row 3.
+/// Source: own default; a hanging request is aborted after a minute.
 const TIMEOUT_SECS: u64 = 60;
-/// Source: SURFACES 4.2; AD-61.
+/// Source: own default, which bounds the cost of background work: one request a minute.
 const MAX_REQUESTS_PER_HOUR: u32 = 60;
-/// Source: SURFACES 4.2; AD-61.
+/// Source: own default, which bounds the cost of background work.
 const MAX_TOKENS_PER_DAY: u32 = 200_000;
 
 impl Default for LlmSettings {
@@ -98,22 +98,22 @@ impl LlmSettings {
         self.provider != LlmProvider::None
     }
 
-    /// Returns where the endpoint is: the address that is set, else that of the provider.
+    /// Returns the address of the endpoint: the configured one, else the provider's.
     pub fn base_url(&self) -> &str {
         if self.base_url.trim().is_empty() { self.provider.preset().0 } else { &self.base_url }
     }
 
-    /// Returns the name of the variable that holds the endpoint's key; empty where none is needed.
+    /// Returns the name of the environment variable with the endpoint's key; empty if none is needed.
     pub fn key_variable(&self) -> &str {
         if self.api_key_env.is_empty() { self.provider.preset().1 } else { &self.api_key_env }
     }
 
-    /// Returns the most time for one request.
+    /// Returns the time limit of one request.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
     }
 
-    /// Returns the most that a space may spend.
+    /// Returns the caps of a space.
     pub(crate) fn caps(&self) -> ModelCaps {
         ModelCaps {
             requests_per_hour: self.max_requests_per_hour,
@@ -121,7 +121,7 @@ impl LlmSettings {
         }
     }
 
-    /// Checks what an endpoint needs.
+    /// Validates the endpoint settings.
     pub(super) fn check(&self) -> Result<()> {
         if !self.is_asked() {
             return Ok(());

@@ -5,36 +5,35 @@ use std::time::Duration;
 use mnemal_core::{Deed, Error, EventKind, Result};
 use serde::{Deserialize, Serialize};
 
-/// How long things are kept. What is no memory goes by itself; what is one goes only where `enabled` says so, and then by a
-/// forget like any other.
+/// Retention times. Auxiliary data always expires; memories expire only with `enabled`, and then by a forget like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {
-    /// Whether what is older, or more, than these numbers say is forgotten by upkeep, once a day.
+    /// Whether upkeep forgets events beyond these limits, once a day.
     pub enabled: bool,
-    /// Days for which what was said is kept, and every kind of event that has no number of its own.
+    /// Retention of turns, in days, and of every event kind without a limit of its own.
     pub events_days: u32,
-    /// Days for calls and results of tools.
+    /// Retention of tool calls and results, in days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_days: Option<u32>,
-    /// Days for documents and observations.
+    /// Retention of documents and observations, in days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents_days: Option<u32>,
-    /// Days for what became of conversations that were compressed.
+    /// Retention of timeline entries, which compression makes, in days.
     pub timeline_days: u32,
-    /// Most living events that are kept, decisions and operations not counted.
+    /// Maximum number of live events, without decisions and operations.
     pub max_events: u64,
-    /// Days for which the account of a context is kept, and what a session was shown; whatever `enabled` says.
+    /// Retention of context receipts and of records shown to a session, in days; independent of `enabled`.
     pub recalls_days: u32,
 }
 
-/// Source: NB-18, nanobot v2, `retention.events_days`.
+/// Source: nanobot v2, `retention.events_days`.
 const EVENTS_DAYS: u32 = 365;
-/// Source: PB-57, `retention.timeline_days`.
+/// Source: PicoBot, which deletes timeline entries older than 90 days.
 const TIMELINE_DAYS: u32 = 90;
-/// Source: NB-18, nanobot v2, `retention.max_events`.
+/// Source: nanobot v2, `retention.max_events`.
 const MAX_EVENTS: u64 = 100_000;
-/// Source: SURFACES 4.2, `retention.recalls_days`.
+/// Source: own default, a month in which an answer can be explained.
 const RECALLS_DAYS: u32 = 30;
 
 impl Default for RetentionSettings {
@@ -52,12 +51,12 @@ impl Default for RetentionSettings {
 }
 
 impl RetentionSettings {
-    /// Returns for how long the account of a context is kept.
+    /// Returns the retention of context receipts.
     pub fn recalls(&self) -> Duration {
         days(self.recalls_days)
     }
 
-    /// Returns for how long an event of a kind is kept; `None` for decisions and operations, which retention never takes.
+    /// Returns the retention of an event kind; `None` for decisions and operations, which never expire.
     pub(crate) fn kept(&self, kind: &EventKind) -> Option<Duration> {
         let own = match kind {
             EventKind::UserMessage | EventKind::AssistantMessage => None,

@@ -1,4 +1,4 @@
-//! Summaries.
+//! Settings of summaries.
 
 use std::num::NonZeroUsize;
 
@@ -6,28 +6,28 @@ use mnemal_core::{Error, Result};
 use mnemal_summaries::{CYCLE, STALE};
 use serde::{Deserialize, Serialize};
 
-/// Summaries.
+/// Settings of summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SummarySettings {
-    /// Whether there are summaries.
+    /// Whether summaries are made.
     pub enabled: bool,
-    /// From how many events on that are not in its text a summary is called stale.
+    /// Number of events missing from a summary's text from which it is reported as stale.
     pub staleness_threshold: u64,
-    /// Most leaves of the tree that one step makes anew.
+    /// Maximum number of leaves that one step rebuilds.
     pub max_refresh_batch: usize,
-    /// Whose words the text of a summary is in.
+    /// Author of summary texts.
     pub summarizer: SummaryBy,
 }
 
-/// Whose words the text of a summary is in.
+/// Author of a summary's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryBy {
-    /// Those of the people and agents: sentences that were said.
+    /// Extractive: sentences that people and agents said.
     Extractive,
-    /// Those of the language model, where one is configured and has written a text of these sentences; else sentences that were
-    /// said. Source: NB-47, the default.
+    /// A configured language model, for nodes with a text written from such sentences; extracted sentences otherwise. Source:
+    /// nanobot v2, the value `llm`.
     #[default]
     Llm,
 }
@@ -44,7 +44,7 @@ impl Default for SummarySettings {
 }
 
 impl SummarySettings {
-    /// Returns how many leaves a step makes at most.
+    /// Returns the maximum number of leaves that a step rebuilds.
     pub(crate) fn at_once(&self) -> NonZeroUsize {
         NonZeroUsize::new(self.max_refresh_batch).unwrap_or(NonZeroUsize::MIN)
     }

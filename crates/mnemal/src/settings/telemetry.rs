@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a host learns of operations.
+/// Telemetry of operations.
 ///
-/// Each is a span of `tracing` with target `mnemal::operation` and level `DEBUG`, named as the conventions for generative AI name
-/// it.
+/// Each operation is a `tracing` span with target `mnemal::operation` and level `DEBUG`, with the names of the OpenTelemetry
+/// conventions for generative AI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySettings {
-    /// Whether spans hold questions and what was found; the command line also takes it from
+    /// Whether spans contain queries and results; the command line also reads it from
     /// `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`.
     pub capture_content: bool,
 }

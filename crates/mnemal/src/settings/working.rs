@@ -1,4 +1,4 @@
-//! Working memory.
+//! Settings of working memory.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use mnemal_core::{Error, Result};
 use mnemal_working::WorkingSettings as Limits;
 use serde::{Deserialize, Serialize};
 
-/// Working memory.
+/// Settings of working memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkingSettings {
-    /// How long an entry lives that names no time, in minutes, at most 7 days.
+    /// Default time to live of an entry, in minutes, at most 7 days.
     pub ttl_minutes: u32,
-    /// Most entries of a namespace.
+    /// Maximum number of entries of a namespace.
     pub max_entries_per_namespace: usize,
-    /// Minutes from one sweep of expired entries to the next.
+    /// Interval between two sweeps of expired entries, in minutes.
     pub sweep_minutes: u32,
 }
 
-/// Source: RB-40.
+/// Source: RockBot, whose working memory is swept hourly.
 const SWEEP_MINUTES: u32 = 60;
-/// Source: RB-35.
+/// Source: own choice, 7 days; longer content belongs in a note.
 const MOST_MINUTES: u32 = 7 * 24 * 60;
 
 impl Default for WorkingSettings {
@@ -36,13 +36,13 @@ impl Default for WorkingSettings {
 }
 
 impl WorkingSettings {
-    /// Returns what the layer keeps to.
+    /// Returns the limits of the layer.
     pub(crate) fn limits(&self) -> Limits {
         let room = NonZeroUsize::new(self.max_entries_per_namespace).unwrap_or(NonZeroUsize::MIN);
         Limits { ttl: minutes(self.ttl_minutes), room }
     }
 
-    /// Returns the time from one sweep to the next.
+    /// Returns the interval between two sweeps.
     pub(crate) fn sweep_every(&self) -> Duration {
         minutes(self.sweep_minutes)
     }

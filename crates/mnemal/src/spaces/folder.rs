@@ -1,4 +1,4 @@
-//! The files of spaces: a database by name, an empty file beside it that marks an always-on space, copies of migrations.
+//! The files of spaces: databases by name, markers of always-on spaces, and copies.
 
 use std::fs;
 use std::io::{ErrorKind as Io, Result as IoResult};
@@ -8,25 +8,25 @@ use mnemal_core::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
 use crate::AlwaysOn;
 
-/// What a database's name ends with.
+/// Extension of a database.
 const DATABASE: &str = ".db";
-/// What the name of a marker ends with.
+/// Extension of a marker.
 const ALWAYS_ON: &str = ".always-on";
-/// What SQLite keeps beside a database that somebody has open, or had when he was killed.
+/// Suffixes of the files that SQLite keeps with a database that is open, or was when its process was killed.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
-/// What follows the name of a database in those of its copies: of migrations, repairs and restorations.
+/// Suffixes of a database's copies: of migrations, recoveries and restores.
 const COPIES: [&str; 6] = [".v", ".before-restore", ".damaged", ".restoring", ".recovering", ".partial"];
 
-/// What the marker of a space says: lines of a name and a value. An empty one says that the space is always on.
+/// The content of a space's marker: lines of a name and a value. An empty marker means always-on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marker {
-    /// Whether it is read beside every other one.
+    /// Whether it is read together with every other one.
     pub(crate) is_on: bool,
-    /// Least minutes between two cycles that nobody asked for; `None` for those of the settings.
+    /// Minimum interval between two scheduled cycles, in minutes; `None` for that of the settings.
     pub(crate) interval_mins: Option<u32>,
-    /// When it became always-on for the first time.
+    /// When it first became always-on.
     pub(crate) since: Option<Timestamp>,
-    /// Under which names its owner speaks.
+    /// Speaker names of its owner.
     pub(crate) owner: Vec<String>,
 }
 
@@ -72,17 +72,17 @@ impl Folder {
         Self(path)
     }
 
-    /// Returns the database of a space.
+    /// Returns the path of a space's database.
     pub(crate) fn file(&self, space: &SpaceId) -> PathBuf {
         self.0.join(format!("{space}{DATABASE}"))
     }
 
-    /// Whether there is a database of this name.
+    /// Whether a database of this name exists.
     pub(crate) fn has(&self, space: &SpaceId) -> bool {
         self.file(space).is_file()
     }
 
-    /// Returns what the marker beside it says; one that cannot be read says what an empty one says.
+    /// Returns the content of a space's marker; an unreadable one counts as empty.
     pub(crate) fn marked(&self, space: &SpaceId) -> Marker {
         match fs::read_to_string(self.marker(space)) {
             Ok(text) => Marker::read(&text),
@@ -91,7 +91,7 @@ impl Folder {
         }
     }
 
-    /// Returns the spaces that have a database, by name.
+    /// Returns the spaces with a database, by name.
     pub(crate) fn names(&self) -> Result<Vec<SpaceId>> {
         let found = self.entries()?;
         let mut names: Vec<SpaceId> = found.iter().filter_map(|name| named(name, DATABASE)).collect();
@@ -99,7 +99,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Returns the spaces that have a database and a marker that says that they are always on, by name.
+    /// Returns the spaces with a database and a marker that makes them always-on, by name.
     pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>> {
         let found = self.entries()?;
         let marked = found.iter().filter_map(|name| named(name, ALWAYS_ON));
@@ -109,13 +109,13 @@ impl Folder {
         Ok(names)
     }
 
-    /// Returns the bytes of a database and of what is written ahead of it.
+    /// Returns the size of a database and its write-ahead log, in bytes.
     pub(crate) fn bytes(&self, space: &SpaceId) -> u64 {
         let files = ["", "-wal"].map(|end| self.beside(space, end));
         files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
     }
 
-    /// Writes the marker in the place of the one that is there, whole or not at all.
+    /// Replaces the marker atomically.
     pub(crate) fn mark(&self, space: &SpaceId, marker: &Marker) -> Result<()> {
         let partial = self.beside(space, ".always-on.partial");
         let written = fs::write(&partial, marker.written())
@@ -125,7 +125,7 @@ impl Folder {
         written.map_err(|cause| failed("mark", space, cause))
     }
 
-    /// Unlinks everything of a space, its database last, and flushes the folder.
+    /// Unlinks all files of a space, its database last, and flushes the folder.
     pub(crate) fn remove(&self, space: &SpaceId) -> Result<()> {
         let found = self.entries()?;
         let mut files: Vec<PathBuf> = found.iter().filter_map(|name| self.copy(name, space)).collect();
@@ -144,7 +144,7 @@ impl Folder {
         self.0.join(format!("{space}{DATABASE}{end}"))
     }
 
-    /// Returns the path of a copy of this space; `NAME.db` may be the beginning of another space's name.
+    /// Returns the path of a copy of this space; `NAME.db` may be the prefix of another space's name.
     fn copy(&self, name: &str, space: &SpaceId) -> Option<PathBuf> {
         let rest = name.strip_prefix(space.as_str())?.strip_prefix(DATABASE)?;
         let is_ours = !rest.contains(DATABASE) && !rest.ends_with(ALWAYS_ON);
@@ -175,7 +175,7 @@ impl Folder {
     }
 }
 
-/// Reads the name of a space in front of an ending; names that no space can have are other people's files.
+/// Parses a space's name before an extension; invalid names are unrelated files.
 fn named(file: &str, end: &str) -> Option<SpaceId> {
     SpaceId::new(file.strip_suffix(end)?).ok()
 }

@@ -1,4 +1,4 @@
-//! The engines that are open: at most so many, the longest unused closed first, and none that somebody holds.
+//! The pool of open engines: bounded, with eviction of the least recently used one that has no handle.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use mnemal_core::{Clock, Error, ErrorKind, Result, SpaceId};
 
 use crate::engine::Engine;
 
-/// After this long without being asked for an engine that nobody holds is closed, when another one is asked for.
-/// Source: DECISIONS 5.
+/// Idle time after which an unused engine is closed, when another one is opened. Source: own choice, so that a pause in a
+/// conversation does not close its space.
 const IDLE: Duration = Duration::from_mins(1);
 
-/// Engines by space. It never closes anything itself: what has to be closed is handed out, because closing takes time.
+/// Engines by space. It does not close engines itself, because closing takes time: it returns those to close.
 #[derive(Debug)]
 pub(crate) struct Pool {
     most: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Pool {
 #[derive(Debug, Default)]
 struct State {
     open: HashMap<SpaceId, Open>,
-    /// Spaces that are being opened, once for each caller.
+    /// Spaces that are being opened, with one entry per caller.
     opening: Vec<SpaceId>,
     /// Spaces that must not be opened now.
     barred: HashSet<SpaceId>,
@@ -35,23 +35,23 @@ struct Open {
     asked_at: Duration,
 }
 
-/// What asking for a space comes to.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) enum Entry<'p> {
-    /// It is open.
+    /// The space is open.
     Engine(Engine),
-    /// It is not, and may be.
+    /// The space is not open, and may be opened.
     Seat(Seat<'p>),
 }
 
-/// The right to open one engine.
+/// The permit to open one engine.
 #[derive(Debug)]
 pub(crate) struct Seat<'p> {
     pool: &'p Pool,
     space: SpaceId,
 }
 
-/// A space that nobody can open.
+/// A space that is locked against opening.
 #[derive(Debug)]
 pub(crate) struct Barred<'p> {
     pool: &'p Pool,
@@ -65,10 +65,10 @@ impl Pool {
         Self { most, clock, state: Mutex::default() }
     }
 
-    /// Looks for a space, and returns the engines that have to be closed before anything is opened.
+    /// Looks up a space, and returns the engines that must be closed before another one is opened.
     ///
     /// # Errors
-    /// `Conflict` for a space that is being removed, `Unavailable` when as many as may be are open and held.
+    /// `Conflict` for a space that is being removed, `Unavailable` when the maximum number is open and in use.
     pub(crate) fn enter(&self, space: &SpaceId) -> Result<(Entry<'_>, Vec<Engine>)> {
         let now = self.clock.monotonic();
         let mut state = self.state();
@@ -90,10 +90,10 @@ impl Pool {
         Ok((Entry::Seat(Seat { pool: self, space: space.clone() }), leaving))
     }
 
-    /// Keeps everybody from a space, as long as the answer lives.
+    /// Locks a space against opening, as long as the result lives.
     ///
     /// # Errors
-    /// `Conflict` when somebody holds it, or has barred it.
+    /// `Conflict` when it has a handle, or is locked already.
     pub(crate) fn bar(&self, space: &SpaceId) -> Result<Barred<'_>> {
         let mut state = self.state();
         let is_held = state.open.get(space).is_some_and(|open| open.engine.is_shared());
@@ -104,17 +104,17 @@ impl Pool {
         Ok(Barred { pool: self, space: space.clone(), engine })
     }
 
-    /// Returns the engine of a space that is open.
+    /// Returns the engine of an open space.
     pub(crate) fn opened(&self, space: &SpaceId) -> Option<Engine> {
         self.state().open.get(space).map(|open| open.engine.clone())
     }
 
-    /// Takes out all engines that nobody holds.
+    /// Removes all engines without a handle.
     pub(crate) fn unused(&self) -> Vec<Engine> {
         self.state().take(|_| true)
     }
 
-    /// Returns how many are open.
+    /// Returns the number of open engines.
     pub(crate) fn n_open(&self) -> usize {
         self.state().open.len()
     }
@@ -125,13 +125,12 @@ impl Pool {
 }
 
 impl State {
-    /// Takes out what nobody has asked for in a while.
+    /// Removes the engines that were idle for long enough.
     fn idle_since(&mut self, now: Duration) -> Vec<Engine> {
         self.take(|open| now.saturating_sub(open.asked_at) >= IDLE)
     }
 
-    /// Takes out the engines of which this holds and that nobody else holds. A holder can only come from here, so one that
-    /// is not shared now stays so.
+    /// Removes the matching engines without a handle. Handles are created only here, so an engine without one stays without one.
     fn take(&mut self, leaves: impl Fn(&Open) -> bool) -> Vec<Engine> {
         let out = self.open.extract_if(|_, open| !open.engine.is_shared() && leaves(open));
         out.map(|(_, open)| open.engine).collect()
@@ -145,7 +144,7 @@ impl State {
 }
 
 impl Seat<'_> {
-    /// Takes the seat. If another caller has opened the space meanwhile, its engine is the answer, and this one comes back to
+    /// Uses the permit. If another caller has opened the space meanwhile, returns its engine, and this one to be closed.
     /// be closed.
     pub(crate) fn take(self, engine: Engine) -> (Engine, Option<Engine>) {
         let asked_at = self.pool.clock.monotonic();

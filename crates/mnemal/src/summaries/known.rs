@@ -1,4 +1,4 @@
-//! Nodes that no store keeps, because they are made when they are read: of names, kinds of names, topics and preferences.
+//! Summary nodes that are made on read and not stored: of entities, entity kinds, topics and preferences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use mnemal_summaries::{Standing, gathered, producer};
 
 use crate::memory::Memory;
 
-/// Newest events that a node is made of. Source: NB-44.
+/// Newest events of a node. Source: nanobot v2, the size of a leaf.
 const SOURCES: usize = 30;
-/// Names of a kind that are read for its node, and listed below it. Source: BA-27.
+/// Entities of a kind that are read for its node, and listed below it. Source: babyagi3.
 const OF_A_KIND: usize = 10;
-/// Newest events of each of them. Source: BA-27.
+/// Newest events of each of them. Source: babyagi3.
 const OF_EACH: usize = 5;
-/// Topics that are listed below the root, and below a topic. Source: own choice, as many as names of a kind.
+/// Topics listed below the root, and below a topic. Source: own choice, as many as entities of a kind.
 const TOPICS: usize = 10;
-/// Kinds of names that have a node: a number or a path is nobody of whom something can be told.
+/// Entity kinds that have a node; a number or a path has no summary.
 const KINDS: [EntityKind; 8] = [
     EntityKind::Person,
     EntityKind::Animal,
@@ -31,12 +31,12 @@ const KINDS: [EntityKind; 8] = [
     EntityKind::Concept,
 ];
 
-/// Whether a node is made when it is read.
+/// Whether a node is made on read.
 pub(super) fn is_known(path: &NodePath) -> bool {
     matches!(path, NodePath::Entity(_) | NodePath::EntityType(_) | NodePath::Topic(_) | NodePath::Preferences)
 }
 
-/// What the graph and the learnings know at a moment.
+/// The graph and the learnings as of a moment.
 #[derive(Debug)]
 pub(super) struct Known<'m> {
     memory: &'m Memory,
@@ -74,7 +74,7 @@ impl<'m> Known<'m> {
         Ok(Standing::fresh(0, node))
     }
 
-    /// Returns a node and what stands below it.
+    /// Returns a node and the nodes below it.
     pub(super) async fn tree(&self, path: &NodePath, depth: usize) -> Result<Vec<Standing>> {
         let mut found = vec![self.standing(path).await?];
         match path {
@@ -94,7 +94,7 @@ impl<'m> Known<'m> {
         Ok(found)
     }
 
-    /// Returns what stands below the root beside the channels and the months.
+    /// Returns the nodes below the root other than channels and months.
     pub(super) async fn below_root(&self, depth: usize) -> Result<Vec<Standing>> {
         let mut found = Vec::new();
         if let Some(graph) = &self.graph {
@@ -121,7 +121,7 @@ impl<'m> Known<'m> {
         self.graph.as_ref().ok_or_else(|| crate::engine::missing("a graph"))
     }
 
-    /// Returns the names of each kind that has a node, what is named most first.
+    /// Returns the entities of each kind that has a node, most frequent first.
     async fn census(&self) -> Result<BTreeMap<EntityKind, Vec<EntityId>>> {
         let graph = self.graph()?;
         let all = graph.all(&EntityFilter::all(), self.as_of).await?;
@@ -174,7 +174,7 @@ impl<'m> Known<'m> {
         self.made(&NodePath::Topic(topic.id), parent, events).await
     }
 
-    /// Returns the newest events that name an entity until the world time.
+    /// Returns the newest events that mention an entity up to the world time.
     async fn named_in(&self, id: EntityId, most: usize) -> Result<Vec<EventId>> {
         let mut rows = self.graph()?.mentions(id, self.as_of).await?;
         rows.retain(|row| row.occurred_at <= self.as_of.world);
@@ -194,7 +194,7 @@ impl<'m> Known<'m> {
         Ok(gathered(self.memory.engine.language(), path, vec![parent], events))
     }
 
-    /// Returns how the user wants things, in the order of the page.
+    /// Returns the user's preferences, in the order of the profile page.
     async fn preferences(&self) -> Result<Option<SummaryNode>> {
         let rows: Vec<Learning> =
             self.memory.profile(self.as_of).await?.into_iter().map(|(_, row)| row).collect();
@@ -220,7 +220,7 @@ impl<'m> Known<'m> {
     }
 }
 
-/// Returns a learning as a sentence of a summary: its words, and where the user said so last.
+/// Returns a learning as a sentence of a summary: its text, and the user's last statement of it as the source.
 fn line(row: &Learning) -> Option<SummaryLine> {
     Some(SummaryLine {
         source: *row.sources.last()?,

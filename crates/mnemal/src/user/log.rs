@@ -1,4 +1,4 @@
-//! The log as if nobody but one user had ever been there.
+//! The log restricted to the events of one user.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,15 +13,15 @@ use mnemal_core::{
 
 use super::both;
 
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-/// The events of one user, to be read.
+/// Read access to the events of one user.
 #[derive(Debug)]
 pub(crate) struct UserLog {
     log: Arc<dyn EventStore>,
     user: Within<UserId>,
-    /// Up to where nothing is left for whoever reads on; a scan that begins before it begins there.
+    /// Position up to which the projector has read; an earlier scan starts there.
     read: AtomicU64,
 }
 
@@ -30,7 +30,7 @@ impl UserLog {
         Self { log, user: Within::Only(user), read: AtomicU64::new(0) }
     }
 
-    /// Says up to where whoever reads on has read everything.
+    /// Sets the position up to which the projector has read.
     pub(super) fn is_read_to(&self, cursor: Cursor) {
         self.read.fetch_max(cursor.count(), Ordering::Relaxed);
     }
@@ -40,7 +40,7 @@ impl UserLog {
     }
 }
 
-/// Whether an event is there and of these users.
+/// Whether an event exists and belongs to these users.
 pub(super) fn is_of(event: &Event, user: &Within<UserId>) -> bool {
     user.contains_opt(event.kept().and_then(|kept| kept.user.as_ref()))
 }

@@ -1,4 +1,4 @@
-//! Entities and facts of one user, read in his words alone, and kept while they are asked for.
+//! Entity and fact graphs of single users, folded from their own events and cached in memory.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -16,23 +16,23 @@ use mnemal_store::MemoryStore;
 
 use super::log::UserLog;
 
-/// Users whose entities and facts are kept; of others they are read again. Source: own choice, a household or a small team.
+/// Number of cached user graphs; others are folded again on use. Source: own choice, a household or a small team.
 const KEPT: usize = 16;
-/// Events that are read at once. Source: own choice; between two the time is looked at.
+/// Events per step. Source: own choice; the time limit is checked between steps.
 const STEP: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not zero");
-/// Decisions a page when forgets are looked for. Source: own default; the size of a batch, RELIABILITY 12.
+/// Decisions per page of a scan for forgets. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 /// The graphs of single users of one space.
 ///
-/// The rows of a space are made of the words of all: who is one with whom, what ended when, by which name somebody is shown. They
-/// cannot be cut into the parts of each. So the graph of a user is folded from his events, by the same rules.
+/// The rows of a space are made of all users' events: merges, ended facts, display names. They cannot be split by user, so the
+/// graph of a user is folded from that user's events, by the same rules.
 pub(crate) struct UserGraphs {
     events: Arc<dyn EventStore>,
     extractor: Arc<dyn Extractor>,
     owner: Vec<String>,
     clock: Arc<dyn Clock>,
-    /// The one that was asked for last stands last.
+    /// In order of use, most recent last.
     kept: Mutex<Vec<(UserId, Arc<View>)>>,
 }
 
@@ -47,11 +47,11 @@ struct View {
     log: Arc<UserLog>,
     rows: Arc<MemoryStore>,
     projector: GraphProjector,
-    /// Up to where forgets were looked for; held by whoever reads on.
+    /// Position up to which forgets were looked for; locked while the graph is folded.
     looked: tokio::sync::Mutex<Cursor>,
 }
 
-/// Entities and facts of a user, his log, and what is not read yet.
+/// The graph of a user, the user's log, and the remaining lag.
 pub(crate) struct UserGraph {
     pub(crate) rows: Arc<dyn GraphStore>,
     pub(crate) log: Arc<UserLog>,
@@ -68,7 +68,7 @@ impl UserGraphs {
         Self { events, extractor, owner: owner.to_vec(), clock, kept: Mutex::default() }
     }
 
-    /// Returns the graph of a user, read on for a while; what is left is a gap.
+    /// Returns the graph of a user, folded for a limited time; the remaining lag is a gap.
     ///
     /// # Errors
     /// `Unavailable` when the log does not answer.
@@ -100,7 +100,7 @@ impl UserGraphs {
         Ok(UserGraph { rows, log: Arc::clone(&view.log), gap })
     }
 
-    /// Returns what is kept of a user, or a new view; a new one too in place of `stale`.
+    /// Returns the cached view of a user, or a new one; also a new one in place of `stale`.
     fn view(&self, user: &UserId, head: Cursor, stale: Option<&Arc<View>>) -> Arc<View> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|(of, _)| of == user).map(|place| kept.remove(place).1);
@@ -121,7 +121,7 @@ impl UserGraphs {
         View { log, rows, projector, looked: tokio::sync::Mutex::new(head) }
     }
 
-    /// Whether anything was forgotten between two places of the log: what was made of it must go.
+    /// Whether the log contains a forget between two positions; a view that read it must be discarded.
     async fn has_forgotten(&self, mut after: Cursor, head: Cursor) -> Result<bool> {
         let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
         while after < head {
@@ -137,7 +137,7 @@ impl UserGraphs {
     }
 }
 
-/// Offers facts for a context: those of the space, or where one user is meant those of his graph.
+/// Offers facts for a context: those of the space, or of the user's graph in a memory of one user.
 #[derive(Debug)]
 pub(crate) struct UserSource {
     pub(crate) whole: GraphSource,

@@ -1,4 +1,4 @@
-//! The checks of `mnemal doctor` on vectors and the endpoint that makes them.
+//! The checks of `mnemal doctor` on vectors and the embedding endpoint.
 
 use mnemal::{EmbeddedBy, EmbeddingProvider, Engine, Memory};
 
@@ -8,7 +8,7 @@ use crate::config;
 
 const CHECK: &str = "vectors";
 
-/// Compares the vectors of the space with the model of the settings. Nothing is sent.
+/// Compares the vectors of the space with the model of the settings. No request is sent.
 pub(super) async fn vectors(memory: &Memory, global: &Global) -> Finding {
     let Ok(settings) = config::read(global) else {
         return finding(CHECK, FAIL, "the settings cannot be read");

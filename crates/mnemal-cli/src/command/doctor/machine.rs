@@ -1,14 +1,14 @@
-//! The checks of `mnemal doctor` on the place where the files are.
+//! The checks of `mnemal doctor` on the file system of the data directory.
 
 use std::path::Path;
 
 use super::{Finding, OK, WARN, finding};
 use crate::place::Place;
 
-/// File systems over a network, on which processes of two machines do not share memory. Source: the names of Linux.
+/// Network file systems, on which processes of two machines do not share memory. Source: the names in Linux.
 const NETWORK: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"];
 
-/// Warns of a network file system: the write-ahead log needs memory that all processes share.
+/// Warns of a network file system: the write-ahead log needs memory shared by all processes.
 pub(super) fn file_system(place: &Place) -> Finding {
     let folder = place.file.parent().and_then(|folder| folder.canonicalize().ok());
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) fn file_system(place: &Place) -> Finding {
     }
 }
 
-/// Returns the kind of file system that a folder is on: that of the longest mount point above it.
+/// Returns the file system type of a folder: that of the longest matching mount point.
 fn kind(mounts: &str, folder: &Path) -> Option<String> {
     let mount = |line: &str| {
         let mut words = line.split(' ').skip(1);
@@ -33,7 +33,7 @@ fn kind(mounts: &str, folder: &Path) -> Option<String> {
     above.max_by_key(|(point, _)| point.len()).map(|(_, kind)| kind)
 }
 
-/// Names copies that a restore, a recovery or a migration left beside the space: a forget does not reach them.
+/// Lists copies that a restore, a recovery or a migration left in the space's folder: a forget does not reach them.
 pub(super) fn copies(place: &Place) -> Finding {
     let name = place.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = place.file.parent().and_then(|folder| std::fs::read_dir(folder).ok());

@@ -22,8 +22,7 @@ pub(super) fn reader(global: &Global) -> Finding {
         },
     }
 }
-
-/// Looks at the settings of the model, and how its last question ended. Nothing is sent.
+/// Checks the settings of the model, and the outcome of its last request. No request is sent.
 pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
     let Ok(settings) = config::read(global) else {
         return finding(CHECK, FAIL, "the settings cannot be read");

@@ -1,4 +1,4 @@
-//! `mnemal dream sample` and `mnemal dream judge`: decisions for a person to judge.
+//! `mnemal dream sample` and `mnemal dream judge`: human review of consolidation decisions.
 
 use anyhow::Result;
 use mnemal::{Assessment, DreamSample, Learning, Memory};
@@ -35,7 +35,7 @@ struct JudgedForm {
     opinion: &'static str,
 }
 
-/// Prints what can be judged this week.
+/// Prints this week's sample.
 pub(super) async fn list(memory: &Memory, output: &Output) -> Result<u8> {
     let found = memory.engine().dream_sample().await?;
     let forms: Vec<SampleForm> = found.iter().map(SampleForm::from).collect();
@@ -48,7 +48,7 @@ pub(super) async fn list(memory: &Memory, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Notes an opinion.
+/// Records an opinion.
 pub(super) async fn judge(
     memory: &Memory,
     (id, opinion): (u128, Assessment),

@@ -1,4 +1,4 @@
-//! The printed portrait of an entity.
+//! The printed profile of an entity.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::EntityForm;
 use crate::command::fact::{FactForm, SentenceForm};
 use crate::output::Output;
 
-/// Most sentences of a fact on the screen, the newest first; programs get all. Source: own choice.
+/// Maximum number of sentences of a fact on the screen, newest first; JSON output contains all. Source: own choice.
 const SENTENCES: usize = 3;
-/// Most entries of company on the screen. Source: own choice, a line.
+/// Maximum number of co-occurring entities on the screen. Source: own choice, a line.
 const COMPANY: usize = 10;
 
-/// Prints what is known.
+/// Prints the profile.
 pub(super) fn print(portrait: &Portrait, output: &Output) -> Result<()> {
     let mut entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
     entity.aliases.clone_from(&portrait.aliases);

@@ -1,4 +1,4 @@
-//! `mnemal entity suggestions`: pairs that may be one, for a person to decide.
+//! `mnemal entity suggestions`: possible duplicates, for a person to decide.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ struct SuggestionForm {
     score: f32,
     because: &'static str,
     only_by_people: bool,
-    /// The operation of the dream that proposes the pair.
+    /// The consolidation operation that proposes the pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<String>,
 }
@@ -32,7 +32,7 @@ struct NamedForm {
     name: String,
 }
 
-/// Prints the pairs that are proposed, and the likeliest others.
+/// Prints the proposed pairs, then the most likely others.
 pub(super) async fn list(memory: &Memory, graph: &Graph, limit: usize, output: &Output) -> Result<()> {
     let found = memory.suggestions(limit).await?.value;
     let ids: Vec<EntityId> = found.iter().flat_map(|found| [found.pair.one, found.pair.into]).collect();

@@ -1,4 +1,4 @@
-//! Three ways to write a graph, a record at a time.
+//! Streaming writers of three graph formats.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::GraphFormat;
 use crate::command::fact::day;
 
-/// Fields of nodes and edges in `GraphML`: id, of what, type.
+/// Fields of nodes and edges in `GraphML`: id, domain, type.
 const KEYS: [(&str, &str, &str); 9] = [
     ("name", "node", "string"),
     ("kind", "node", "string"),
@@ -73,13 +73,13 @@ impl<'f> Edge<'f> {
     }
 }
 
-/// Returns the id of the node of words that a fact says.
+/// Returns the id of a literal's node.
 fn words_id(fact: &Fact) -> String {
     format!("words_{}", fact.id)
 }
 
 impl<'o> Writer<'o> {
-    /// Writes what comes first.
+    /// Writes the beginning of the file.
     pub(super) fn begin(format: GraphFormat, out: &'o mut (dyn Write + Send)) -> Result<Self> {
         match format {
             GraphFormat::Json => write!(out, "{{\"nodes\":[")?,
@@ -104,7 +104,7 @@ impl<'o> Writer<'o> {
         self.node(&Node { id: entity.id.to_string(), name: &entity.name, kind: entity.kind.as_str() })
     }
 
-    /// Writes the node of the words that a fact says, if it says words.
+    /// Writes the node of a fact's object, if it is a literal.
     pub(super) fn words(&mut self, fact: &Fact) -> Result<()> {
         match &fact.object {
             Value::Entity(_) => Ok(()),
@@ -132,7 +132,7 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Says that there are no more nodes.
+    /// Ends the list of nodes.
     pub(super) fn edges(&mut self) -> Result<()> {
         if self.format == GraphFormat::Json {
             write!(self.out, "],\n\"edges\":[")?;
@@ -180,7 +180,7 @@ impl<'o> Writer<'o> {
         Ok(writeln!(self.out, "</edge>")?)
     }
 
-    /// Writes what comes last, and returns how many nodes and edges there are.
+    /// Writes the end of the file, and returns the numbers of nodes and edges.
     pub(super) fn end(self) -> Result<(usize, usize)> {
         match self.format {
             GraphFormat::Json => writeln!(self.out, "]}}")?,
@@ -191,7 +191,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Escapes a text for XML; characters that XML 1.0 does not have become blanks.
+/// Escapes a text for XML; characters that are invalid in XML 1.0 become spaces.
 fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Stores what a transcript holds since the last time.
+//! Captures the new part of a transcript.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,10 +18,10 @@ use crate::args::Global;
 use crate::output::Output;
 use crate::place::Place;
 
-/// Most time for learning from a turn. Source: own default, that of the graph.
+/// Time limit for learning from a turn. Source: own default, that of the graph.
 const LEARNING: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Captures to the end of the transcript; before a compaction also keeps a summary of what goes.
+/// Captures the transcript to its end; before a compaction also stores a summary of the compacted part.
 pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings, event: Event) -> Result<()> {
     if settings.capture == Capture::Off {
         return Ok(());
@@ -29,7 +29,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let transcript = input.transcript.as_ref().context("the event names no transcript")?;
     let file = File::open(transcript).with_context(|| format!("cannot read {}", transcript.display()))?;
     let place = Place::find(global)?;
-    // With the spaces beside it, because words that were injected from them are an echo too.
+    // With the secondary spaces, because text injected from them is an echo too.
     let memory = crate::command::open(global, &Output::new(global)).await?;
     let marks = MarkFile::of(transcript, &place.file)?;
     let known = marks.read();
@@ -46,11 +46,11 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let report = memory
         .follow(BufReader::with_capacity(1 << 18, file), from, what, &mut |_, position| {
             reached = Some(position);
-            // What is stored is stored; without the mark it is only read again.
+            // The events are stored; without the mark the next hook reads them again.
             let _unmarked = marks.write(Mark::new(position, Cursor::START));
         })
         .await?;
-    // A failure is told when the rest is done.
+    // An error is reported after the remaining work.
     let compressed = compress(&memory, event, input).await;
     if let Some(position) = reached {
         marks.write(Mark::new(position, head(&memory).await?))?;
@@ -58,7 +58,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     if event == Event::SessionEnd {
         marks.sweep(memory.engine().now());
     }
-    // Nobody else may be there to read what was said into the graph; what time does not suffice for is read at the next turn.
+    // No background process may be running, so the graph is folded here; the remaining lag is folded at the next turn.
     let _behind = memory.graph().await;
     let _behind = memory.engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
@@ -69,8 +69,8 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     Ok(())
 }
 
-/// Compresses the conversation where the host is about to, and where a turn ends and it is due. The host waits for a hook, so no
-/// model is asked.
+/// Compresses the conversation before the host compacts it, and at the end of a turn if it is due. The host waits for a hook, so
+/// no model is asked.
 async fn compress(memory: &Memory, event: Event, input: &Input) -> mnemal::Result<()> {
     let Some(session) = &input.session else { return Ok(()) };
     let call = memory.compress(session.clone());
@@ -82,13 +82,13 @@ async fn compress(memory: &Memory, event: Event, input: &Input) -> mnemal::Resul
     call.draft().await?.condensed().await.map(drop)
 }
 
-/// Whether a conversation is compressed where a turn ends; where a model writes the entries, that is for a process that can wait.
+/// Whether a conversation is compressed at the end of a turn; not with a model, which is left to a process that can wait.
 fn compresses(settings: &Settings) -> bool {
     let by_model = settings.llm.is_asked() && settings.compress.summarizer == SummaryBy::Llm;
     settings.compress.automatic && !by_model
 }
 
-/// Returns the last position of the log.
+/// Returns the head of the log.
 async fn head(memory: &Memory) -> Result<Cursor> {
     let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
     Ok(Cursor(newest.first().map(|event| event.seq)))

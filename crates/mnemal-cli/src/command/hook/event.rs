@@ -1,4 +1,4 @@
-//! The events of a client that are answered.
+//! The supported events of a client.
 
 /// An event of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,13 @@ impl Event {
         }
     }
 
-    /// Reads the client's spelling, or the same in kebab case.
+    /// Parses the client's spelling, or the kebab case form.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         let bare = |name: &str| name.replace('-', "").to_ascii_lowercase();
         Self::ALL.into_iter().find(|event| bare(event.as_str()) == bare(name))
     }
 
-    /// Whether the client waits for text.
+    /// Whether the event injects text.
     pub(super) fn injects(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)
     }

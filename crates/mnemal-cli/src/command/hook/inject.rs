@@ -1,4 +1,4 @@
-//! The block beside the user's words: notes at the start, and what answers a prompt.
+//! The injected block: preferences and notes at the start of a session, and matching records for a prompt.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -17,15 +17,17 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::{command, config};
 
-/// Lines of earlier conversations at the start: where the last one stopped. Source: own choice; one exchange.
+/// Lines of earlier conversations at the start: the end of the last one. Source: own choice; one exchange.
 const RECENT_LINES: usize = 2;
-/// Lines that an injected text has room for at least, so that one long line does not push the others out. Source: own choice.
+/// Minimum number of lines that must fit in an injected text, so that one long line does not displace the others. Source: own
+/// choice.
 const ROOM_FOR: u32 = 4;
 
-/// How long a prompt waits for the index. Source: half of the 800 ms that the client waits; some 300,000 events.
+/// Time limit for loading the index before a prompt is answered. Source: half of the 800 ms that the client waits; some 300,000
+/// events.
 const LOADING: Duration = Duration::from_millis(400);
 
-/// Answers the start of a session: who somebody is, what he prefers, what always matters, and where he stopped.
+/// Answers the start of a session: identity, preferences, pinned records, and the end of the last conversation.
 pub(super) async fn at_start(
     global: &Global,
     input: &Input,
@@ -48,7 +50,7 @@ pub(super) async fn at_start(
         memory.clear_shown(session).await?;
     }
     let mut sections = vec![Section::Identity, Section::Preferences, Section::Knowledge];
-    // A resumed conversation was told where the others stopped; telling it again would go further back each time.
+    // A resumed conversation has received these lines already; repeating would go further back each time.
     if input.start != Start::Resume {
         sections.push(Section::Recent);
     }
@@ -57,7 +59,7 @@ pub(super) async fn at_start(
     Ok(Reply::injecting(event_name, block).telling(offer))
 }
 
-/// Answers a prompt with what was said or noted about it elsewhere; usually with nothing.
+/// Answers a prompt with matching turns and notes of other sessions; usually with nothing.
 pub(super) async fn at_prompt(
     global: &Global,
     input: &Input,
@@ -68,7 +70,7 @@ pub(super) async fn at_prompt(
         return Ok(Reply::default());
     }
     let Some(memory) = present(global).await? else { return Ok(Reply::default()) };
-    // Of a space that takes longer, the answer knows the newest events; it is not told, because there is nobody to tell.
+    // In a larger space the answer covers the newest events only; a hook has no one to report that to.
     let _part = tokio::time::timeout(LOADING, memory.engine().load()).await;
     let call = memory.context(&input.prompt).sections(vec![Section::Recall]).lines(settings.recall_items);
     Ok(Reply::injecting(event_name, shaped(call, input, settings).await?))
@@ -81,18 +83,18 @@ async fn shaped(call: ContextCall, input: &Input, settings: &HookSettings) -> Re
         call = call.session(session.clone()).skip_injected();
     }
     let context = call.await?;
-    // A graph that has not read the newest turns yet is no failure: what they say is found by their words.
+    // A graph that lags by the newest turns is no failure: lexical recall finds those turns.
     let is_behind = |gap: &Gap| gap.layer == Layer::Graph && matches!(gap.cause, GapCause::Stale { .. });
     let mut gaps = context.gaps.iter().filter(|gap| !is_behind(gap));
     let failed = gaps.find(|gap| gap.cause != GapCause::NotConfigured);
-    // A part that failed is noted, so that it does not look like nothing relevant; what there is is said nevertheless.
+    // A failed layer is logged, so that it does not look like an empty result; the rest is injected nevertheless.
     if let Some(gap) = failed.filter(|_| context.text.is_empty()) {
         anyhow::bail!("gap: {gap}");
     }
     Ok(context.value.text)
 }
 
-/// Opens the space with those that are read beside it, if there is any: reading makes none.
+/// Opens the space with its secondary spaces, if it exists: a read does not create it.
 async fn present(global: &Global) -> Result<Option<Memory>> {
     let output = Output::new(global);
     let place = Place::find_several(global)?;

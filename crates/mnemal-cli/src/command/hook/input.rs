@@ -1,4 +1,4 @@
-//! The event of a client: one JSON object, of which every field may be missing and others may stand there.
+//! The input of a hook: one JSON object; every field is optional, and unknown fields are ignored.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -9,35 +9,35 @@ use serde_json::{Map, Value};
 
 use super::event::Event;
 
-/// Longest document that is read. Source: own choice; a prompt is at most a few megabytes of pasted text.
+/// Maximum size of the document, in bytes. Source: own choice; a prompt is at most a few megabytes of pasted text.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// How a conversation starts.
+/// The kind of a session start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// Anew.
+    /// A new session.
     Startup,
-    /// Where it stopped; earlier blocks stand in its window.
+    /// A resumed session; earlier blocks are still in its window.
     Resume,
-    /// With an empty window.
+    /// A cleared session, with an empty window.
     Clear,
-    /// With a window that a compaction shortened: earlier blocks are gone.
+    /// A compacted session: earlier blocks are gone.
     Compact,
 }
 
-/// An event as the client tells it.
+/// An event from the client.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) session: Option<SessionId>,
     pub(super) transcript: Option<PathBuf>,
-    /// The client's working directory, which names the space.
+    /// The client's working directory, which determines the space.
     pub(super) folder: Option<PathBuf>,
     pub(super) prompt: String,
     pub(super) start: Start,
     name: Option<String>,
 }
 
-/// Reads what a client sends, as far as it is not too long.
+/// Reads the client's document, up to the maximum size.
 pub(super) fn read(from: impl Read) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     from.take(LONGEST).read_to_end(&mut text).context("cannot read stdin")?;
@@ -45,7 +45,7 @@ pub(super) fn read(from: impl Read) -> Result<Vec<u8>> {
 }
 
 impl Input {
-    /// Reads the document; the error never quotes it.
+    /// Parses the document; the error never quotes it.
     pub(super) fn new(text: &[u8]) -> Result<Self> {
         let object: Option<Map<String, Value>> = serde_json::from_slice(text).ok();
         let object = object.context("stdin holds no JSON object")?;
@@ -65,7 +65,7 @@ impl Input {
         })
     }
 
-    /// Returns the event's name for the answer: as the client spells it.
+    /// Returns the event's name for the answer, in the client's spelling.
     pub(super) fn event_name(&self, event: Event) -> String {
         let said = self.name.as_deref().filter(|name| Event::from_name(name) == Some(event));
         said.unwrap_or(event.as_str()).to_owned()

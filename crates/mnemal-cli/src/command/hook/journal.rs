@@ -1,4 +1,4 @@
-//! The log file of the hooks: one line a fault, never a word of a conversation.
+//! The log file of the hooks: one line per error, without any text of a conversation.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};
@@ -8,12 +8,12 @@ use mnemal::Timestamp;
 
 use crate::{failure, place};
 
-/// The file in the state folder.
+/// The file's name in the state folder.
 const NAME: &str = "hooks.log";
-/// Size from which the file is put aside and a new one started. Source: own choice; thousands of faults.
+/// Size at which the file is rotated, in bytes. Source: own choice; thousands of errors.
 const LARGEST: u64 = 1024 * 1024;
 
-/// Writes one line; where that fails too, there is nobody left to tell.
+/// Appends one line; a failure to do so is ignored.
 pub(super) fn note(event: &str, error: &anyhow::Error, at: Timestamp) {
     let Ok(folder) = place::state_directory() else { return };
     let line = format!("{at} {event}: {}", failure::chain(error));

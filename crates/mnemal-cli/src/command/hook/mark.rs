@@ -1,6 +1,6 @@
-//! The captured end of a transcript, kept in a small file of the state folder.
+//! The capture position of a transcript, kept in a small file of the state folder.
 //!
-//! Losing it, or reading an old one, costs time: what is read again is known by its key and not stored twice.
+//! A lost or outdated position costs only time: events that are read again are recognized by their keys and not stored twice.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -13,16 +13,16 @@ use crate::place;
 
 /// The folder of these files.
 const FOLDER: &str = "hooks";
-/// Marks of transcripts that nobody wrote for so long are removed. Source: own choice; clients keep transcripts a month.
+/// Positions that were not updated for so long are removed. Source: own choice; clients keep transcripts for a month.
 const KEPT: Duration = Duration::from_hours(35 * 24);
 
-/// How far, and in which state of the space.
+/// A position in the transcript, and the state of the space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Mark {
     offset: u64,
     tail: u64,
-    /// The last position of the log. A log that is shorter now is another or an older one, which lacks what was captured.
+    /// The head of the log. A log that is shorter now was replaced or restored, and lacks captured events.
     head: u64,
 }
 
@@ -31,7 +31,7 @@ impl Mark {
         Self { offset: position.offset, tail: position.tail, head: number(head) }
     }
 
-    /// Returns where to go on in a log that ends at `head`.
+    /// Returns where to continue, given the head of the log.
     pub(super) fn position(self, head: Cursor) -> Position {
         if number(head) < self.head {
             return Position::default();
@@ -44,7 +44,7 @@ fn number(head: Cursor) -> u64 {
     head.0.map_or(0, |Seq(seq)| seq)
 }
 
-/// The file of one transcript and one space.
+/// The file for one transcript and one space.
 #[derive(Debug)]
 pub(super) struct MarkFile(PathBuf);
 
@@ -55,13 +55,13 @@ impl MarkFile {
         Ok(Self(place::state_directory()?.join(FOLDER).join(name)))
     }
 
-    /// Returns what is kept, or the start.
+    /// Returns the stored position, or the start.
     pub(super) fn read(&self) -> Mark {
         let text = std::fs::read(&self.0).ok();
         text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 
-    /// Writes it whole or not at all.
+    /// Replaces the file atomically.
     pub(super) fn write(&self, mark: Mark) -> Result<()> {
         place::make_private(self.0.parent().context("a mark lies in a folder")?)?;
         let draft = self.0.with_extension(format!("json-{}", std::process::id()));
@@ -69,7 +69,7 @@ impl MarkFile {
         Ok(std::fs::rename(&draft, &self.0)?)
     }
 
-    /// Removes what lies there since long ago.
+    /// Removes old files.
     pub(super) fn sweep(&self, now: Timestamp) {
         let now = Duration::from_micros(u64::try_from(now.as_micros()).unwrap_or_default());
         let entries = self.0.parent().and_then(|folder| std::fs::read_dir(folder).ok());
@@ -77,7 +77,7 @@ impl MarkFile {
             let written = entry.metadata().and_then(|file| file.modified()).ok();
             let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
             if written.is_some_and(|written| written + KEPT < now) {
-                // Somebody else may have removed it meanwhile.
+                // Another process may have removed it.
                 let _gone = std::fs::remove_file(entry.path());
             }
         }

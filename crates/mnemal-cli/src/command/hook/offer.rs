@@ -1,4 +1,4 @@
-//! Offers the person to bring earlier conversations in, where the space of a project is empty.
+//! Import offer: suggests importing earlier conversations when the space of a project is empty.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn of_import(input: &Input) -> Option<String> {
     })
 }
 
-/// Returns the folder of the project's transcripts: where the current one lies, else by the name that the client gives it.
+/// Returns the folder of the project's transcripts: that of the current one, or the one that the client derives from the path.
 fn transcripts(input: &Input) -> Option<PathBuf> {
     if let Some(folder) =
         input.transcript.as_ref().and_then(|path| path.parent()).filter(|path| path.is_dir())

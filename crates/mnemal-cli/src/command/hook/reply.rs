@@ -1,4 +1,4 @@
-//! The answer that a client reads.
+//! The answer to a client.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Reply {
-    /// For the model, beside what the user says.
+    /// For the model, added to the user's prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<Output>,
     /// For the person.
@@ -22,7 +22,7 @@ struct Output {
 }
 
 impl Reply {
-    /// Injects a block; an empty one is no answer.
+    /// Creates an answer that injects a block; empty for an empty block.
     pub(super) fn injecting(event_name: String, block: String) -> Self {
         let output = Output { hook_event_name: event_name, additional_context: block };
         let has_text = !output.additional_context.is_empty();

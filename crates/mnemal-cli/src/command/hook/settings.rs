@@ -2,17 +2,17 @@
 
 use serde::Deserialize;
 
-/// How hooks answer.
+/// Settings of hooks.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct HookSettings {
-    /// Whether anything is injected.
+    /// Whether text is injected.
     pub(super) recall: bool,
-    /// Most tokens of an injected text.
+    /// Maximum length of an injected text, in tokens.
     pub(super) recall_tokens: u32,
-    /// Most lines that are recalled for a prompt.
+    /// Maximum number of recalled lines for a prompt.
     pub(super) recall_items: usize,
-    /// Most time of an event that injects, in milliseconds from the start of the process.
+    /// Time limit of an injecting event, in milliseconds from the start of the process.
     pub(super) deadline_ms: u64,
     /// Whether conversations are captured.
     pub(super) capture: Capture,
@@ -39,15 +39,15 @@ pub(super) enum CapturedRole {
     Tool,
 }
 
-/// Most tokens of an injected text. Source: SURFACES 4.2, `hooks.recall_tokens`.
+/// Maximum length of an injected text, in tokens. Source: own default, little of a typical context window.
 const RECALL_TOKENS: u32 = 600;
-/// Most recalled lines. Source: SURFACES 4.2, `hooks.recall_items`.
+/// Maximum number of recalled lines. Source: own default; more distract a model.
 const RECALL_ITEMS: usize = 6;
-/// Most time, in milliseconds. Source: SURFACES 4.2, `hooks.deadline_ms`.
+/// Time limit, in milliseconds. Source: own default; a person does not notice it before an answer.
 const DEADLINE_MS: u64 = 800;
 
 impl HookSettings {
-    /// Returns how much is injected, as the file of settings says it.
+    /// Returns the limits of injection, in the form of a settings file.
     pub(crate) fn injected(&self) -> toml::Table {
         let numbers = [
             ("recall_tokens", i64::from(self.recall_tokens)),

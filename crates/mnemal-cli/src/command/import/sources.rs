@@ -1,4 +1,4 @@
-//! The files that a path means: itself, stdin, those below a folder, and those in a zip or a packed tar.
+//! The input files of an import path: the file itself, stdin, a folder, a zip or a compressed tar.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -11,24 +11,24 @@ use mnemal::Packing;
 use crate::args::ImportFormat;
 use crate::command::ingest::walk;
 
-/// Bytes that are read at once. Source: own choice; the format is told by as many.
+/// Size of a read, in bytes. Source: own choice; format detection uses as many.
 const BUFFER: usize = 1 << 18;
 
-/// A file to read.
+/// A file to import.
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) reader: Result<Box<dyn BufRead + Send>>,
     pub(super) bytes: Option<u64>,
 }
 
-/// The files that a path means.
+/// The files of a path.
 pub(super) struct Found {
     pub(super) sources: Box<dyn Iterator<Item = Source>>,
-    /// Whether they stand in a container.
+    /// Whether they are in a container.
     pub(super) is_packed: bool,
 }
 
-/// Returns the files that a path means, each opened when it is asked for.
+/// Returns the files of a path; each is opened when it is needed.
 pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
     let one = |source| Found { sources: Box::new(std::iter::once(source)), is_packed: false };
     if path.as_os_str() == "-" {
@@ -54,7 +54,7 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
     Ok(Found { sources: Box::new(sources), is_packed: false })
 }
 
-/// Returns how the files of a container are packed, which its name tells.
+/// Returns the packing of a container, from its name.
 fn container(name: &str) -> Option<Packing> {
     let containers = [(".zip", Packing::Zip), (".tar.gz", Packing::TarGz), (".tgz", Packing::TarGz)];
     containers.into_iter().find(|(end, _)| ends(name, end)).map(|(_, packing)| packing)
@@ -65,7 +65,7 @@ fn ends(name: &str, end: &str) -> bool {
         && name.get(name.len() - end.len()..).is_some_and(|own| own.eq_ignore_ascii_case(end))
 }
 
-/// Whether a file may be of a format, by its name.
+/// Whether a file's name fits a format.
 fn is_meant(name: &str, format: ImportFormat) -> bool {
     let known: &[&str] = match format {
         ImportFormat::MemoryMd => &[".md", ".jsonl"],
@@ -74,7 +74,7 @@ fn is_meant(name: &str, format: ImportFormat) -> bool {
         ImportFormat::GeminiTakeout => &[".json", ".html"],
         _ => &[".md", ".json", ".jsonl", ".af"],
     };
-    // A page of activity is named in the language of its person; other exports hold pages of their own.
+    // The name of an activity page depends on its user's language; other exports contain their own pages.
     let is_activity = format == ImportFormat::Auto && ends(name, ".html") && !ends(name, "chat.html");
     is_activity || known.iter().any(|end| ends(name, end))
 }
@@ -88,8 +88,7 @@ fn failed(name: String, why: anyhow::Error) -> Box<dyn Iterator<Item = Source>> 
     Box::new(std::iter::once(Source { name, reader: Err(why), bytes: None }))
 }
 
-/// Returns the files of a container that some format may fit; their names begin with that of the container where it is one of
-/// several.
+/// Returns the files of a container with a possible format; their names are prefixed with the container's if there are several.
 #[cfg(feature = "ingest-docs")]
 fn unpacked(
     prefix: &str,
@@ -115,7 +114,7 @@ fn unpacked(prefix: &str, _: File, _: Packing, _: ImportFormat) -> Box<dyn Itera
     failed(prefix.trim_end_matches('/').to_owned(), why.into())
 }
 
-/// How files are packed into one.
+/// The packing of a container.
 #[cfg(not(feature = "ingest-docs"))]
 #[derive(Clone, Copy)]
 enum Packing {

@@ -1,4 +1,4 @@
-//! The files of a folder and of those below it, in the order of their names.
+//! Recursive listing of a folder's files, ordered by name.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use mnemal::{Error, ErrorKind};
 
-/// Deepest folder that is looked into. Source: own choice; links are not followed, so only a real tree is that deep.
+/// Maximum depth. Source: own choice; links are not followed, so only a real tree is that deep.
 const DEEPEST: usize = 64;
 
-/// A file, opened.
+/// A listed file, opened.
 pub(in crate::command) struct Found {
-    /// Its path below the folder, with `/` between the parts.
+    /// Its path relative to the folder, with `/` between the parts.
     pub(in crate::command) name: String,
     /// The file, or why it cannot be opened.
     pub(in crate::command) file: mnemal::Result<File>,
 }
 
-/// Returns the files of a folder; hidden ones and links are left out.
+/// Returns the files of a folder; hidden files and links are left out.
 ///
-/// Each is opened when it is asked for.
+/// Each is opened when it is needed.
 pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>> {
     let mut paths = Vec::new();
     collect(folder, 0, &mut paths)?;
@@ -50,7 +50,7 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<()> 
     Ok(())
 }
 
-/// Opens a file that was not a link when it was listed, and is none now.
+/// Opens a file that is not a link, neither when listed nor now.
 fn open(path: &Path) -> mnemal::Result<File> {
     let about = std::fs::symlink_metadata(path).map_err(failed)?;
     if !about.is_file() {

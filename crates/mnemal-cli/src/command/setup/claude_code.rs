@@ -1,4 +1,4 @@
-//! Files of Claude Code: hooks in its settings, and the MCP server in its own file.
+//! Settings files of Claude Code: hooks in its settings, and the MCP server in its own file.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,19 @@ use super::edit;
 use crate::command::hook::{CLIENT, Event};
 use crate::place::variable;
 
-/// The program, as clients find it.
+/// The program's name on the path.
 const PROGRAM: &str = "mnemal";
 
-/// What becomes of a file.
+/// The new state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum After {
-    /// It holds this.
+    /// The file has this content.
     Text(String),
-    /// It goes, because nothing is left in it.
+    /// The file is removed, because nothing is left in it.
     Nothing,
 }
 
-/// Which of the client's two settings.
+/// The scope of the client's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Those of the user.
@@ -30,17 +30,17 @@ pub(super) enum Reach {
     Project,
 }
 
-/// A part of the client's settings that we have a place in.
+/// A part of the client's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The commands that run at its events.
+    /// The commands that run at events.
     Hooks,
-    /// The server that its model calls.
+    /// The MCP server.
     Server,
 }
 
 impl Part {
-    /// Returns the file of the part.
+    /// Returns the path of the settings file.
     pub(super) fn file(self, reach: Reach) -> Result<PathBuf> {
         if reach == Reach::Project {
             let folder = std::env::current_dir().context("there is no working directory")?;
@@ -59,11 +59,11 @@ impl Part {
         })
     }
 
-    /// Adds what is missing of ours; `None` where the text cannot be changed. Without a text the file is made.
+    /// Adds our missing entries; `None` if the text cannot be edited. Without a text the file is created.
     pub(super) fn added(self, text: Option<&str>) -> Option<String> {
         let mut text = text.map(str::to_owned);
         for (path, value) in self.entries() {
-            // An earlier version of ours ran beside the client, which may end first.
+            // An earlier version ran in the background of the client, which may end first.
             let mended = text.as_deref().and_then(|text| {
                 edit::remove(text, &path, &|found| is_ours(found, &value) && runs_beside(found))
             });
@@ -76,7 +76,7 @@ impl Part {
         text
     }
 
-    /// Takes ours out; `None` where the text cannot be read.
+    /// Removes our entries; `None` if the text cannot be parsed.
     pub(super) fn removed(self, text: &str) -> Option<After> {
         super::jsonc::Node::read(text)?;
         let mut now = text.to_owned();
@@ -104,9 +104,10 @@ impl Part {
     }
 }
 
-/// Returns what stands under an event. Source: SURFACES 7.2, time limits in seconds.
+/// Returns the entry of an event. Source: Claude Code's hook settings, with time limits in seconds.
 ///
-/// Every hook is waited for: `claude -p` of version 2.1.197 kills a hook that runs beside it when it ends, and nothing is captured.
+/// Every hook runs in the foreground: `claude -p` of version 2.1.197 kills background hooks when it ends, so nothing would be
+/// captured.
 fn group(event: Event) -> Value {
     let command = format!("{PROGRAM} hook {CLIENT} {}", event.as_str());
     let timeout = match event {
@@ -117,7 +118,7 @@ fn group(event: Event) -> Value {
     json!({"hooks": [{"type": "command", "command": command, "timeout": timeout}]})
 }
 
-/// Whether an entry does what ours does, whatever somebody changed about its limits.
+/// Whether an entry is ours, even with changed limits.
 fn is_ours(found: &Value, value: &Value) -> bool {
     let commands = |group: &Value| -> Vec<Value> {
         let hooks = group.get("hooks").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -126,13 +127,13 @@ fn is_ours(found: &Value, value: &Value) -> bool {
     if value.get("hooks").is_some() { commands(found) == commands(value) } else { found == value }
 }
 
-/// Whether a client does not wait for a hook.
+/// Whether the client runs a hook in the background.
 fn runs_beside(group: &Value) -> bool {
     let hooks = group.get("hooks").and_then(Value::as_array);
     hooks.is_some_and(|hooks| hooks.iter().any(|hook| hook.get("async") == Some(&Value::Bool(true))))
 }
 
-/// Whether ours stands there already.
+/// Whether our entry exists already.
 fn has(text: &str, path: &[&str], value: &Value) -> bool {
     edit::remove(text, path, &|found| is_ours(found, value)).is_some()
 }

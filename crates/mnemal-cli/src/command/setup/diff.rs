@@ -1,11 +1,11 @@
-//! Two texts as a list of changed lines, for a person.
+//! A line diff of two texts, for people.
 
-/// Unchanged lines around a change.
+/// Number of context lines around a change.
 const AROUND: usize = 2;
-/// Most lines between the first and the last change that are compared with each other; more are shown as replaced.
+/// Maximum number of lines between the first and the last change that are compared; longer ranges are shown as replaced.
 const COMPARED: usize = 2_000;
 
-/// Returns the changed lines with `+` and `-`, and some around them.
+/// Returns the changed lines with `+` and `-`, with context lines.
 pub(super) fn diff(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();

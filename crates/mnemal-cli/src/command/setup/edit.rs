@@ -1,16 +1,15 @@
-//! One change of a JSON file at a time, and its exact inverse.
+//! Single edits of a JSON file, and their exact inverse.
 //!
-//! A new member or item stands last. Into a container that is there and empty it goes without any blank; what this file makes
-//! itself has a line for each child. So the inverse can tell a container that was there from one that it made, and leaves the
-//! file byte for byte as it was.
+//! A new member or item comes last. Into an existing empty container it is inserted without whitespace; a container created here
+//! has one line per child. So the inverse can distinguish the two, and restores the file byte for byte.
 
 use serde_json::Value;
 
 use super::jsonc::{Child, Kind, Node};
 
-/// Puts a value at a path of keys; an empty last key appends to the array there, and what is missing on the way is made.
+/// Inserts a value at a path of keys; an empty last key appends to the array there, and missing containers are created.
 ///
-/// `None` when the text cannot be read, or something else stands on the way.
+/// `None` when the text cannot be parsed, or the path leads through another value.
 pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Option<String> {
     let root = Node::read(text)?;
     let (mut node, mut depth) = (&root, 0);
@@ -44,10 +43,10 @@ fn put(text: &str, node: &Node, child: &str, style: &Style, depth: usize) -> Str
     splice(text, &[(end..end, ",".to_owned()), (at..at, child)])
 }
 
-/// Takes out the child at a path of keys, of which an empty one stands for the last item that `is_ours`, together with the
-/// containers on the way that held nothing else and were made by [`insert`].
+/// Removes the child at a path of keys, where an empty key means the last item that `is_ours`, together with the containers on
+/// the path that are empty then and were created by [`insert`].
 ///
-/// `None` when there is no such child; the outer container itself always stays.
+/// `None` when there is no such child; the outermost container always stays.
 pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Option<String> {
     let root = Node::read(text)?;
     let mut way: Vec<(&Node, usize)> = Vec::new();
@@ -96,20 +95,20 @@ fn take(text: &str, children: &[Child], place: usize) -> String {
     }
 }
 
-/// Whether the first child follows its bracket directly.
+/// Whether the first child directly follows its bracket.
 fn is_tight(text: &str, node: &Node) -> bool {
     let first = node.children().first();
     first.is_some_and(|first| first.start == node.start + 1)
         || !text.get(node.start..node.end).unwrap_or_default().contains('\n')
 }
 
-/// Returns a file that holds nothing but a value at a path.
+/// Returns a file that contains only a value at a path.
 pub(super) fn made(path: &[&str], value: &Value) -> String {
     let style = Style { line_break: "\n", unit: "  ".to_owned() };
     format!("{}\n", style.value(&nested(path, value), 0))
 }
 
-/// Whether a file holds nothing any more, and was made by [`made`] before it lost its last child.
+/// Whether a file is empty now, and was created by [`made`].
 pub(super) fn is_bare(text: &str, before: &str) -> bool {
     let is_empty = Node::read(text).is_some_and(|root| root.children().is_empty());
     is_empty && Node::read(before).is_some_and(|root| !is_tight(before, &root))
@@ -125,7 +124,7 @@ fn nested(path: &[&str], value: &Value) -> Value {
     })
 }
 
-/// Returns the place behind a comment to the end of the line, else the place itself.
+/// Returns the position after a line comment, or the position itself.
 fn behind_remark(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let line = rest.split(['\r', '\n']).next().unwrap_or_default();
@@ -140,7 +139,7 @@ fn blank_before(text: &str, at: usize) -> usize {
     before.len() - before.trim_end_matches([' ', '\t', '\r', '\n']).len()
 }
 
-/// Replaces ranges, which ascend and do not overlap.
+/// Replaces ranges, which must be ascending and disjoint.
 fn splice(text: &str, edits: &[(std::ops::Range<usize>, String)]) -> String {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (range, new) in edits {
@@ -152,7 +151,7 @@ fn splice(text: &str, edits: &[(std::ops::Range<usize>, String)]) -> String {
     out
 }
 
-/// How a file is laid out.
+/// The formatting of a file.
 struct Style {
     line_break: &'static str,
     unit: String,
@@ -176,7 +175,7 @@ impl Style {
         if key.is_empty() { value } else { format!("{}: {value}", Value::from(key)) }
     }
 
-    /// Writes a value; what holds no other container goes on one line.
+    /// Formats a value; one without nested containers goes on one line.
     fn value(&self, value: &Value, depth: usize) -> String {
         let (brackets, children): (_, Vec<String>) = match value {
             Value::Object(members) if members.values().any(is_container) => {

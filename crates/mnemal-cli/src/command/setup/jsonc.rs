@@ -1,16 +1,16 @@
-//! JSON with comments, as a tree of spans: enough to change one place of a file and leave every other byte alone.
+//! JSON with comments, parsed to a tree of spans: enough to edit one place of a file and keep every other byte.
 
 use serde_json::Value;
 
-/// Deepest nesting. Source: own choice; settings of clients have a handful of levels.
+/// Maximum nesting. Source: own choice; settings of clients have a handful of levels.
 const DEEPEST: usize = 64;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// First byte.
+    /// Offset of the first byte.
     pub(super) start: usize,
-    /// One past the last byte.
+    /// Offset after the last byte.
     pub(super) end: usize,
     pub(super) kind: Kind,
 }
@@ -28,15 +28,15 @@ pub(super) enum Kind {
 pub(super) struct Child {
     /// The key; empty for an item.
     pub(super) key: String,
-    /// First byte of the key, or of the item.
+    /// Offset of the first byte of the key, or of the item.
     pub(super) start: usize,
     pub(super) value: Node,
-    /// The byte of the comma behind it.
+    /// Offset of the comma after it.
     pub(super) comma: Option<usize>,
 }
 
 impl Node {
-    /// Reads a text; `None` when it is no JSON, with or without comments and commas at ends.
+    /// Parses a text; `None` if it is not JSON, with optional comments and trailing commas.
     pub(super) fn read(text: &str) -> Option<Self> {
         let start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
         let mut reader = Reader { text, at: start };
@@ -45,7 +45,7 @@ impl Node {
         (reader.at == text.len()).then_some(node)
     }
 
-    /// Returns what is inside an object or an array; nothing for another value.
+    /// Returns the children of an object or an array; none for another value.
     pub(super) fn children(&self) -> &[Child] {
         match &self.kind {
             Kind::Object(children) | Kind::Array(children) => children,
@@ -53,7 +53,7 @@ impl Node {
         }
     }
 
-    /// Returns the member of a key; the last one, as programs read it.
+    /// Returns the member of a key; the last one wins, as in most parsers.
     pub(super) fn member(&self, key: &str) -> Option<&Child> {
         match &self.kind {
             Kind::Object(members) => members.iter().rev().find(|member| member.key == key),
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// Returns the value without comments and places.
+    /// Returns the value without comments and positions.
     pub(super) fn plain(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
@@ -93,7 +93,7 @@ impl Reader<'_> {
         is_there
     }
 
-    /// Goes over blanks and comments; `None` for a comment that does not end.
+    /// Skips whitespace and comments; `None` for an unterminated comment.
     fn blank(&mut self) -> Option<()> {
         loop {
             let rest = self.rest();

@@ -1,5 +1,5 @@
-//! The routes of GB always-on KB under their own names: they translate names and call the same handlers. A knowledge base is
-//! a space, which no bot has for itself: the header `X-Bot-Id` is refused.
+//! The compatibility routes of the GeneralBots always-on knowledge base: they translate names and call the same handlers. A
+//! knowledge base is a space, which is shared by all bots: the header `X-Bot-Id` is rejected.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::wire::ErasureForm;
 
-/// Events that are looked through at once. Source: own default.
+/// Events per page of a scan. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("a page holds something");
 
 pub(super) fn routes() -> Vec<Route> {
@@ -175,7 +175,7 @@ struct KbQuery {
     cursor: Option<String>,
 }
 
-/// Refuses a bot: what is always on is read beside every other space, so that no bot can have it for itself.
+/// Rejects a request for one bot: an always-on space is read with every other space, so it cannot be private to a bot.
 fn of_all(call: &Call) -> Result<(), Problem> {
     if call.names_bot {
         return Err(Problem::invalid(
@@ -186,7 +186,7 @@ fn of_all(call: &Call) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the same call in a space that the caller may know.
+/// Returns the same call in a space that the caller may access.
 fn inside(mut call: Call, name: &str) -> Result<Call, Problem> {
     of_all(&call)?;
     let space = SpaceId::new(name)?;
@@ -218,7 +218,7 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
     let KbIngestForm { kb_name, text, source } = call.body()?;
     let call = inside(call, &kb_name)?;
     let form = work::IngestForm { text, source, title: None }.checked()?;
-    // What texts are read into is always on; one user's text decides nothing for the others.
+    // A space into which texts are ingested becomes always-on; a call for one user must not decide that for the others.
     if call.user.is_none() {
         call.memory_or_new().await?;
         call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
@@ -231,7 +231,7 @@ async fn consolidate(call: Call) -> Result<Reply, Problem> {
     work::begin_consolidation(&inside(call, &kb_name)?).await
 }
 
-/// What a knowledge base holds, newest first, and its insights apart.
+/// The content of a knowledge base, newest first, with insights separate.
 pub(super) struct Held {
     pub(super) memories: Vec<Learning>,
     pub(super) insights: Vec<Learning>,
@@ -246,7 +246,7 @@ impl Held {
         Ok(Self { memories, insights })
     }
 
-    /// Returns how many memories there are in which insights were not looked for yet.
+    /// Returns the number of memories that were not reviewed for insights yet.
     pub(super) async fn unconsolidated(&self, memory: &Memory) -> Result<u64, Problem> {
         let consolidated = memory.engine().consolidated(&self.memories).await?;
         Ok((self.memories.len() - consolidated.len()) as u64)
@@ -257,7 +257,7 @@ fn events(row: &Learning) -> impl Iterator<Item = EventId> {
     row.sources.iter().map(|source| source.event)
 }
 
-/// Returns what memories say, in up to two of their own sentences.
+/// Summarizes memories in up to two of their own sentences.
 fn in_short(rows: &[&Learning], now: Timestamp) -> String {
     let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
     let said = said.join("\n");
@@ -283,7 +283,7 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&PageForm { items: items.collect(), next_cursor, gaps: Vec::new() })
 }
 
-/// The events on which some memories rest.
+/// The source events of some memories.
 struct Texts(HashMap<EventId, Event>);
 
 impl KbMemoryForm {
@@ -313,7 +313,7 @@ impl Texts {
         Ok(Self(events.into_iter().map(|event| (event.id, event)).collect()))
     }
 
-    /// Adds what a digest says of its text: names, topics, the source, and who made it.
+    /// Adds the fields of a digest: names, topics, source, and author.
     fn complete(&self, row: &Learning, form: &mut KbMemoryForm) {
         let mut sources = row.sources.iter().filter_map(|source| self.0.get(&source.event));
         let made = sources.next().and_then(Event::kept).map(|made| &made.kind);
@@ -362,7 +362,7 @@ async fn clear(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let mut ids = Vec::new();
     let mut after = Cursor::START;
-    // What is held back goes, too.
+    // Quarantined events are erased too.
     let all = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
     loop {
         let page = memory.scan(&all, after, PAGE).await?;
@@ -375,7 +375,7 @@ async fn clear(call: Call) -> Result<Reply, Problem> {
     forget::erase(&call, Selector::Events(ids)).await
 }
 
-/// Whether an event holds words of somebody: what was made of them goes with them.
+/// Whether an event is primary content; records derived from it are erased with it.
 fn says_something(event: &Event) -> bool {
     event.kept().is_some_and(|kept| match &kept.kind {
         EventKind::Decision(decision) => matches!(decision, Decision::Remember(_)),

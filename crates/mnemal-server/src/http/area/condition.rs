@@ -1,4 +1,4 @@
-//! Conditions on owners, times, words and metadata, in the form of mem0's filters, which are carried out or refused by name.
+//! Filter conditions on owners, times, text and metadata, in the form of mem0's filters; unsupported ones are rejected by name.
 
 use std::collections::BTreeMap;
 
@@ -8,72 +8,72 @@ use serde_json::{Map, Value};
 use crate::http::problem::Problem;
 use crate::wire::told;
 
-/// The names that say whose a memory is.
+/// The fields for the owner of a memory.
 pub(super) const OWNERS: [&str; 4] = ["user_id", "agent_id", "app_id", "run_id"];
-/// Other names of a memory's own fields; every other name is one of its metadata.
+/// Other fields of a memory; every other name is a metadata field.
 const OWN: [&str; 6] = ["created_at", "updated_at", "id", "memory", "expiration_date", "role"];
-/// Groups of conditions, and what they are to a reader.
+/// Groups of conditions.
 const GROUPS: [&str; 3] = ["AND", "OR", "NOT"];
-/// Deepest nesting of groups. Source: own default.
+/// Maximum nesting of groups. Source: own default.
 const DEPTH: usize = 8;
 
-/// What a memory must be like.
+/// A condition on a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Condition {
-    /// All of these.
+    /// All of these hold.
     All(Vec<Condition>),
-    /// One of these.
+    /// One of these holds.
     Any(Vec<Condition>),
-    /// None of these.
+    /// None of these holds.
     None(Vec<Condition>),
     /// A field passes a test.
     Field(String, Test),
 }
 
-/// What a field must be like.
+/// A test of a field's value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Test {
     /// It has a value.
     Exists,
-    /// Equal to this; one of a list's items is enough.
+    /// Equal to this; for a list, one of its items.
     Is(Value),
-    /// Not equal to it, or not there.
+    /// Not equal to it, or missing.
     IsNot(Value),
-    /// Above, from, below or up to a number or a text.
+    /// Greater than, at least, less than or at most a number or a text.
     Order(Order, Value),
     /// Equal to one of these.
     In(Vec<Value>),
-    /// Equal to none of these, or not there.
+    /// Equal to none of these, or missing.
     NotIn(Vec<Value>),
-    /// A text that has this part, or a list that has this item.
+    /// A text with this substring, or a list with this item.
     Contains(Value),
-    /// The same whatever the case.
+    /// The same, ignoring case.
     ContainsAnyCase(String),
 }
 
-/// How two values stand to each other.
+/// An order relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Above.
+    /// Greater.
     Above,
-    /// Above or equal.
+    /// Greater or equal.
     From,
-    /// Below.
+    /// Less.
     Below,
-    /// Below or equal.
+    /// Less or equal.
     UpTo,
 }
 
 impl Condition {
-    /// Reads filters at a place of the body.
+    /// Parses filters at a place of the body.
     ///
     /// # Errors
-    /// `invalid_request` that names what is not understood.
+    /// `invalid_request` with the unsupported part.
     pub(super) fn read(filters: &Value, place: &str) -> Result<Self, Problem> {
         Self::nested(filters, place, 0)
     }
 
-    /// Reads conditions on metadata, `{"topic": "tea", "n": {"gt": 3}}`, at a place.
+    /// Parses conditions on metadata, `{"topic": "tea", "n": {"gt": 3}}`, at a place.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -86,23 +86,23 @@ impl Condition {
         Self::metadata(conditions, place)
     }
 
-    /// Whether metadata passes conditions on metadata.
+    /// Whether metadata satisfies conditions on metadata.
     pub(super) fn takes(&self, metadata: &Metadata) -> bool {
         let fields = told(metadata).into_iter();
         self.passes(&fields.map(|(name, value)| (format!("metadata.{name}"), value)).collect())
     }
 
-    /// A condition that nothing fails.
+    /// Returns a condition that is always true.
     pub(super) fn always() -> Self {
         Self::All(Vec::new())
     }
 
-    /// One field that has this value.
+    /// Returns the condition that a field has this value.
     pub(super) fn is(name: &str, value: impl Into<Value>) -> Self {
         Self::Field(name.to_owned(), Test::Is(value.into()))
     }
 
-    /// Both of two conditions.
+    /// Returns the conjunction of two conditions.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::All(mut all), Self::All(more)) => {
@@ -163,7 +163,7 @@ impl Condition {
         })
     }
 
-    /// Reads conditions on metadata alone, under names that own fields may have too.
+    /// Parses conditions on metadata only, whose names may equal those of other fields.
     fn metadata(value: &Value, place: &str) -> Result<Self, Problem> {
         let fields = value.as_object().into_iter().flatten();
         let read = |(name, value): (&String, &Value)| {
@@ -192,7 +192,7 @@ impl Condition {
         if all.len() == 1 { Ok(all.remove(0)) } else { Ok(Self::All(all)) }
     }
 
-    /// Whether what passes belongs to somebody who is named.
+    /// Whether it restricts the result to a given owner.
     pub(super) fn names_owner(&self) -> bool {
         match self {
             Self::All(all) => all.iter().any(Self::names_owner),
@@ -204,7 +204,7 @@ impl Condition {
         }
     }
 
-    /// Whether something else than owners is asked.
+    /// Whether it tests fields other than owners.
     pub(super) fn asks_more_than_owners(&self) -> bool {
         match self {
             Self::All(all) => all.iter().any(Self::asks_more_than_owners),
@@ -213,7 +213,7 @@ impl Condition {
         }
     }
 
-    /// Returns the text that a field must have in everything that passes.
+    /// Returns the value that a field has in every match.
     pub(super) fn fixed(&self, wanted: &str) -> Option<&str> {
         match self {
             Self::All(all) => all.iter().find_map(|one| one.fixed(wanted)),
@@ -222,7 +222,7 @@ impl Condition {
         }
     }
 
-    /// Whether a memory passes.
+    /// Whether a memory matches.
     pub(super) fn passes(&self, fields: &BTreeMap<String, Value>) -> bool {
         match self {
             Self::All(all) => all.iter().all(|one| one.passes(fields)),
@@ -241,7 +241,7 @@ impl Condition {
     }
 }
 
-/// Returns the own field that a name is nearly: another spelling of it, which would be taken for a name of the metadata.
+/// Returns the known field that a name is a variant spelling of; otherwise the name would be taken for metadata.
 fn nearly(name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
     let known = OWNERS.iter().chain(OWN.iter().filter(|own| own.contains('_'))).chain(&GROUPS);
@@ -249,7 +249,7 @@ fn nearly(name: &str) -> Option<&'static str> {
 }
 
 impl Test {
-    /// Reads what a field must be like: a value, or operators.
+    /// Parses the test of a field: a value, or operators.
     fn read(value: &Value, place: &str) -> Result<Vec<Self>, Problem> {
         match value {
             Value::String(text) if text == "*" => Ok(vec![Self::Exists]),
@@ -322,12 +322,12 @@ impl Test {
     }
 }
 
-/// Whether a value is the wanted one, or a list that has it.
+/// Whether a value equals the wanted one, or is a list with it.
 fn is(value: &Value, wanted: &Value) -> bool {
     same(value, wanted) || value.as_array().is_some_and(|items| items.iter().any(|item| same(item, wanted)))
 }
 
-/// Whether two values are the same; numbers are compared as numbers.
+/// Whether two values are equal; numbers are compared numerically.
 fn same(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one_number), Some(other_number)) => one == other || one_number.total_cmp(&other_number).is_eq(),
@@ -336,8 +336,8 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 impl Order {
-    /// Whether a value stands so to a bound. Times are compared as times, other texts by their letters; a number and a text
-    /// stand in no order.
+    /// Whether a value has this order relation to a bound. Times are compared as times, other texts lexically; a number and a
+    /// text are not comparable.
     fn holds(self, value: &Value, bound: &Value) -> bool {
         let order = match (value, bound) {
             (Value::String(text), Value::String(bound)) => match (moment(text), moment(bound)) {
@@ -358,7 +358,7 @@ impl Order {
     }
 }
 
-/// Reads a day or a moment, in UTC where no zone is said.
+/// Parses a day or a moment, in UTC without a zone.
 fn moment(text: &str) -> Option<jiff::Timestamp> {
     let day = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     text.parse().ok().or_else(|| Some(day()?.timestamp()))

@@ -1,4 +1,4 @@
-//! Decisions of a person about facts and entities, and their undo.
+//! Decisions of the user about facts and entities, and their undo.
 
 use mnemal::{AsOf, Graph, Memory, Told};
 use mnemal_core::{
@@ -138,7 +138,7 @@ fn always() -> AsOf {
     AsOf::present(Timestamp::MAX)
 }
 
-/// Logs a decision of the user, and says what it was.
+/// Logs a decision of the user, and returns its description.
 async fn decided(memory: &Memory, decision: Decision, text: String) -> Result<DecisionForm, Problem> {
     let event = memory.decide(decision).await?.value.id;
     Ok(DecisionForm { event_id: event.to_string(), text })
@@ -169,7 +169,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     Reply::created(&decided(&memory, Decision::Fact(fact), text).await?)
 }
 
-/// Returns what an object means: somebody or something that is known by the name, or the words.
+/// Resolves an object: a known entity of that name, or a literal text.
 async fn object(graph: &Graph, object: &str) -> Result<(Value, String), Problem> {
     match graph.exactly(object, always()).await {
         Ok(entity) => Ok((Value::Entity(entity.id), entity.name)),
@@ -202,7 +202,7 @@ async fn end(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&decided(&memory, Decision::Fact(fact), text).await?)
 }
 
-/// Returns the fact that the path names, of those that hold.
+/// Returns the valid fact of the path.
 async fn meant(call: &Call, memory: &Memory) -> Result<Told, Problem> {
     let none = || Problem::not_found(format!("no fact {:?} that holds", call.name(1)));
     let graph = memory.graph().await?;

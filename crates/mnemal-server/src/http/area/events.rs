@@ -1,4 +1,4 @@
-//! The log: what is stored in it, and what is read from it.
+//! The event log: append and read.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -24,9 +24,9 @@ use crate::wire::{
     AckForm, ErasureForm, EventForm, Fields, GapForm, ReleasedForm, SessionForm, durability, gaps, stored,
 };
 
-/// Turns of a conversation that are shown when no number is said. Source: `RockBot`, the last 20 turns.
+/// Default number of turns of a session. Source: `RockBot`, the last 20 turns.
 const LAST: u32 = 20;
-/// Most conversations of a list. Source: own default, what one call reads.
+/// Maximum number of sessions in a list. Source: own default, what one call reads.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(10_000).expect("10,000 is not zero");
 
 pub(super) fn routes() -> Vec<Route> {
@@ -300,7 +300,7 @@ struct TurnsQuery {
     last: Option<u32>,
 }
 
-/// Whose words those of a request are.
+/// The owner of a request's turns.
 struct Whose {
     session: Option<SessionId>,
     channel: ChannelId,
@@ -320,7 +320,7 @@ impl Whose {
         })
     }
 
-    /// Returns the user's words in their conversation; what an agent hands on as such is hearsay.
+    /// Returns a user turn in its session; one that an agent passes on is hearsay.
     fn said_by_user(&self, message: Message) -> Message {
         match self.class {
             Class::App => self.said(message),
@@ -328,7 +328,7 @@ impl Whose {
         }
     }
 
-    /// Returns a message in its conversation.
+    /// Returns a message in its session.
     fn said(&self, mut message: Message) -> Message {
         message = message.channel(self.channel.clone());
         if let Some(session) = &self.session {
@@ -431,7 +431,7 @@ async fn messages(call: Call) -> Result<Reply, Problem> {
     )?;
     let mut turns =
         Turns { calls: HashMap::new(), waiting: Vec::new(), acks: Vec::new(), gaps: Gaps::default() };
-    // All of them are read before any is stored.
+    // All of them are parsed before any is stored.
     let mut said = Vec::new();
     for (place, turn) in form.messages.iter().enumerate() {
         let read =
@@ -462,14 +462,14 @@ async fn messages(call: Call) -> Result<Reply, Problem> {
     if form.duplicate { Reply::ok(&form) } else { Reply::created(&form) }
 }
 
-/// A turn as it is stored: its words, and the call that it is or answers.
+/// A turn to store: its text, and the tool call that it is or answers.
 struct Spoken {
     message: Message,
     call: Option<String>,
     answers: Option<String>,
 }
 
-/// Reads a turn: its words, then its calls of tools.
+/// Parses a turn: its text, then its tool calls.
 fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Problem> {
     let text = text_of(&turn.content)?;
     let at = call.time("occurred_at", turn.occurred_at.as_deref())?;
@@ -533,7 +533,7 @@ fn spoken(call: &Call, whose: &Whose, turn: &TurnForm) -> Result<Vec<Spoken>, Pr
     Ok(said)
 }
 
-/// Returns the text of a turn; what is no text becomes a word that says what it was.
+/// Returns the text of a turn; other parts become a placeholder word.
 pub(super) fn text_of(content: &Value) -> Result<String, Problem> {
     match content {
         Value::Null => Ok(String::new()),
@@ -549,7 +549,7 @@ pub(super) fn text_of(content: &Value) -> Result<String, Problem> {
     }
 }
 
-/// Turns on their way into the log; a result is stored after the call that it answers, whose id it names.
+/// Turns to append; a tool result is stored after its call, whose id it refers to.
 struct Turns {
     calls: HashMap<String, EventId>,
     waiting: Vec<(Message, Option<String>)>,
@@ -629,7 +629,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&PageForm { items: forms(&memory, &found).await?, next_cursor, gaps: Vec::new() })
 }
 
-/// Reads an optional name as a filter.
+/// Converts an optional name to a filter.
 pub(super) fn within<T>(
     name: Option<&str>,
     read: impl Fn(&str) -> mnemal_core::Result<T>,
@@ -643,7 +643,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&EventForm::read(&event, &memory.read_mark().await?))
 }
 
-/// Returns the forms of events together with how far they are read.
+/// Returns the forms of events, with their extraction status.
 async fn forms(memory: &Memory, events: &[Event]) -> Result<Vec<EventForm>, Problem> {
     let mark = memory.read_mark().await?;
     Ok(events.iter().map(|event| EventForm::read(event, &mark)).collect())

@@ -1,4 +1,4 @@
-//! Forgetting: previewed with a token, then done; one record or key at once.
+//! Forgetting: with preview and confirmation token, or directly for one record or key.
 
 use mnemal::{Erasure, Memory};
 use mnemal_core::{
@@ -17,9 +17,9 @@ use crate::http::route::Route;
 use crate::mcp::token;
 use crate::wire::ErasureForm;
 
-/// Events that one call looks through for those of a person or a time. Source: own default; a page of the log.
+/// Events per page of a scan by person or time. Source: own default; a page of the log.
 const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("1,000 is not zero");
-/// What tokens are sealed for.
+/// Purpose of the tokens.
 const PURPOSE: &str = "http_forget";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -98,7 +98,7 @@ async fn forget(call: Call) -> Result<Reply, Problem> {
     done(&call, &memory.forget(selector).await?)
 }
 
-/// Erases what one path names.
+/// Erases the record of a path.
 pub(super) async fn erase(call: &Call, selector: Selector) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     done(call, &memory.forget(selector).await?)
@@ -156,7 +156,7 @@ async fn selector(call: &Call, memory: &Memory, form: SelectorForm) -> Result<Se
     records(memory, &names).await
 }
 
-/// Returns every event that passes a filter.
+/// Returns all events that pass a filter.
 async fn all(memory: &Memory, filter: &EventFilter) -> Result<Vec<EventId>, Problem> {
     let (mut ids, mut after) = (Vec::new(), mnemal_core::Cursor::START);
     loop {
@@ -171,7 +171,7 @@ async fn all(memory: &Memory, filter: &EventFilter) -> Result<Vec<EventId>, Prob
     Ok(ids)
 }
 
-/// Returns the events of records: of a memory those that it rests on.
+/// Returns the events of records: for a memory its sources.
 pub(super) async fn records(memory: &Memory, names: &[String]) -> Result<Selector, Problem> {
     let mut events: Vec<EventId> = Vec::new();
     let mut notes: Vec<LearningId> = Vec::new();

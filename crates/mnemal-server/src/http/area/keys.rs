@@ -1,4 +1,4 @@
-//! Keys: made, listed, revoked.
+//! API keys: create, list, revoke.
 
 use hyper::Method;
 use mnemal_core::{Error, SpaceId, UserId, Within};

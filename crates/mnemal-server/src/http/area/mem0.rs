@@ -1,5 +1,5 @@
-//! The routes of mem0's open server and of its clients under their own names, where `compat.mem0` is on: they translate names
-//! and call the same memory. A memory is what a turn says, as it was said; the space is the only one that the key knows.
+//! The compatibility routes of mem0's open server and its clients, enabled by `compat.mem0`: they translate names and use the
+//! same memory. A memory is the verbatim text of a turn; the space is the only one of the key.
 
 mod form;
 mod page;
@@ -33,26 +33,26 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Switch};
 use crate::wire;
 
-/// What the keys of its memories begin with; the rest is the id on the wire, which stays when the words change.
+/// Prefix of the keys of these memories; the rest is the id on the wire, which stays the same when the text changes.
 const KEYS: &str = "mem0.";
-/// Memories of an answer that names no limit. Source: mem0, `get_all` and `search`.
+/// Default number of memories in a response. Source: mem0, `get_all` and `search`.
 const LIMIT: usize = 100;
-/// Most memories of an answer. Source: own default, that of other lists times five.
+/// Maximum number of memories in a response. Source: own default, that of other lists times five.
 const MOST: usize = 1_000;
-/// Hits that are looked at for each that is wanted, because agents are told apart afterwards. Source: own default.
+/// Candidates per wanted hit, because agents are filtered afterwards. Source: own default.
 const LOOK_AT: usize = 4;
-/// Share of the best score that a memory must have where no threshold is named: who asks for twenty wants those that fit.
+/// Minimum share of the best score for requests without a threshold: a limit of twenty should not return unrelated memories.
 ///
 /// Source: `PrecisionMemBench`, development half: of 25 cases 0 pass without it (precision .06, recall 1), 14 with it (.54, .91).
 const NEAR_BEST: f32 = 0.8;
-/// Most memories of a batch. Source: mem0, `batch_update`.
+/// Maximum number of memories in a batch. Source: mem0, `batch_update`.
 const BATCH: usize = 1_000;
-/// Fields of an event that are its own, and no metadata of its writer.
+/// Prefix of reserved event fields, which are not metadata of the writer.
 const OWN_FIELDS: &str = "mem0.";
 const ROLE: &str = "mem0.role";
 const APP: &str = "mem0.app";
 const RUN: &str = "mem0.run";
-/// The conversation of what names none.
+/// The session of requests without a run.
 const NO_RUN: &str = "default";
 /// Microseconds of a second and of a day.
 const SECOND: i64 = 1_000_000;
@@ -214,7 +214,7 @@ fn of_clients() -> Vec<Route> {
     ]
 }
 
-/// Returns the call in the only space that its key knows.
+/// Returns the call in the only space of its key.
 fn inside(mut call: Call) -> Result<Call, Problem> {
     let Some([space]) = call.principal.spaces.only().map(Vec::as_slice) else {
         return Err(Problem::new("space_required", "these routes name no space")
@@ -234,7 +234,7 @@ fn wire_id(row: &Learning) -> String {
 fn new_key() -> Result<(String, NoteKey), Problem> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| Problem::new("unavailable", "there is no randomness"))?;
-    // The form of a UUID, which its clients may expect.
+    // In the form of a UUID, which clients may expect.
     let id: String = hex(&bytes)
         .chars()
         .enumerate()
@@ -244,7 +244,7 @@ fn new_key() -> Result<(String, NoteKey), Problem> {
     Ok((id, key))
 }
 
-/// Returns the memory that a path names.
+/// Returns the memory of a path.
 async fn named(memory: &Memory, id: &str) -> Result<Learning, Problem> {
     let name = if id.starts_with("mem_") { id.to_owned() } else { format!("{KEYS}{id}") };
     match memory.learning(&name).await {
@@ -306,7 +306,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
         });
         let stored = request.await?;
         call.host.metrics.count("mnemal_events_total", &[], u64::from(stored.created));
-        // What a rule holds back is stored, and is no memory: its id is that of the event, which can be released.
+        // A quarantined text is stored, but is no memory: its id is that of the event, which can be released.
         match &stored.held_back {
             Some(rule) => {
                 let (id, held_back) = (stored.event.to_string(), Some(rule.to_string()));
@@ -323,7 +323,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&Mem0AddedForm { status, results })
 }
 
-/// Says who stores a memory: an application where the key vouches for a person's words, and an agent otherwise.
+/// Sets the author of a memory: an application if the key vouches for a person's words, otherwise an agent.
 fn written(call: &Call, note: RememberCall) -> Result<(RememberCall, ChannelId), Problem> {
     memories::written(call, note, call.vouches().is_ok().then_some("application"))
 }
@@ -333,7 +333,7 @@ fn filed(message: Message, fields: Metadata) -> Message {
     fields.into_iter().fold(message, |message, (name, value)| message.metadata(name, value))
 }
 
-/// Returns the fields of the events in which rows were read last: what is stored again in the same words may have others.
+/// Returns the fields of the latest source events of rows: a repeated text may have other fields.
 async fn kept(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
     let events: Vec<EventId> = rows.iter().filter_map(|row| Some(row.sources.last()?.event)).collect();
     let found = memory.events(&events).await?;
@@ -341,7 +341,7 @@ async fn kept(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Met
     Ok(found.iter().filter_map(kept).collect())
 }
 
-/// Returns memories with how they are told.
+/// Returns memories with their forms.
 async fn told(memory: &Memory, rows: Vec<Learning>) -> Result<Vec<Told>, Problem> {
     let mut fields = kept(memory, &rows).await?;
     let mut told = Vec::new();
@@ -383,7 +383,7 @@ async fn form(memory: &Memory, row: &Learning, kept: &Metadata) -> Result<Mem0Ro
     })
 }
 
-/// Returns the rows that can pass a condition.
+/// Returns a filter that keeps all rows that can match a condition.
 fn narrowed(condition: &Condition) -> Result<LearningFilter, Problem> {
     Ok(LearningFilter {
         user: within(condition.fixed("user_id"), |name| UserId::new(name))?,
@@ -392,7 +392,7 @@ fn narrowed(condition: &Condition) -> Result<LearningFilter, Problem> {
     })
 }
 
-/// Returns what holds and passes a condition, newest first.
+/// Returns the valid memories that match a condition, newest first.
 async fn passing(call: &Call, memory: &Memory, condition: &Condition) -> Result<Vec<Told>, Problem> {
     let rows = memory.learnings(&narrowed(condition)?, AsOf::present(call.host.now())).await?;
     let rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
@@ -402,7 +402,7 @@ async fn passing(call: &Call, memory: &Memory, condition: &Condition) -> Result<
     Ok(told)
 }
 
-/// Returns a row with the fields that are wanted.
+/// Returns a row with the requested fields.
 fn wanted(form: &Mem0RowForm, fields: Option<&[String]>) -> Result<Value, Problem> {
     let wrong = |_| Problem::new("internal", "the answer cannot be written");
     let row = serde_json::to_value(form).map_err(wrong)?;
@@ -521,7 +521,7 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&Mem0DoneForm { message: "Memory updated successfully!".to_owned() })
 }
 
-/// Stores a memory anew under its key.
+/// Stores a new version of a memory under its key.
 async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> Result<(), Problem> {
     if form.text.is_none()
         && form.metadata.is_none()
@@ -586,7 +586,7 @@ async fn change(call: &Call, memory: &Memory, id: &str, form: Mem0EditForm) -> R
     took_effect(memory, &stored).await
 }
 
-/// Makes sure that what was stored holds.
+/// Checks that the stored version is valid.
 async fn took_effect(memory: &Memory, stored: &mnemal::Stored) -> Result<(), Problem> {
     if let Some(rule) = &stored.held_back {
         return Err(Problem::new(
@@ -632,7 +632,7 @@ async fn history(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&changes.collect::<Vec<_>>())
 }
 
-/// Erases rows with the whole past of their keys.
+/// Erases rows with all versions of their keys.
 async fn forget(memory: &Memory, rows: &[Learning]) -> Result<(), Problem> {
     let mut events: Vec<EventId> = Vec::new();
     for row in rows {
@@ -659,7 +659,7 @@ async fn erase_one(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&Mem0DoneForm { message: "Memory deleted successfully!".to_owned() })
 }
 
-/// Erases what passes a condition, also what holds no more.
+/// Erases all matching memories, including superseded ones.
 async fn erase(memory: &Memory, condition: &Condition) -> Result<(), Problem> {
     let rows = memory.all_learnings(&narrowed(condition)?).await?;
     let rows: Vec<Learning> = told(memory, rows)
@@ -733,7 +733,7 @@ async fn erase_entity(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&Mem0DoneForm { message: "Entity deleted successfully!".to_owned() })
 }
 
-/// Returns the memories of a batch, all of which there must be.
+/// Returns the memories of a batch, all of which must exist.
 async fn batch(memory: &Memory, form: &Mem0BatchForm) -> Result<Vec<Learning>, Problem> {
     if form.memories.is_empty() || form.memories.len() > BATCH {
         return Err(Problem::invalid(format!("memories: 1..={BATCH} are meant")));

@@ -1,4 +1,4 @@
-//! Memories: notes and what was learnt, by id, by key, by kind.
+//! Memories: notes and learnings, by id, by key, by kind.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -26,13 +26,13 @@ use crate::limits::LONGEST_MEMORY;
 use crate::mcp::token;
 use crate::wire::{EXPIRED, ErasureForm, Fields, MemoryForm, StoredForm, status, stored, told};
 
-/// The time in which the same note without a key is stored once. Source: SURFACES 6.4, 10 minutes.
+/// Deduplication window of a note without a key. Source: own choice, 10 minutes cover the retries of a client.
 const WINDOW: Duration = Duration::from_mins(10);
-/// Most tags. Source: SURFACES 11.4.
+/// Maximum number of tags. Source: the limit of an event.
 const TAGS: usize = 64;
 /// The channel of items of an application's own store.
 const STORE: &str = "store";
-/// What tokens of a filtered deletion are sealed for.
+/// Purpose of the tokens of a filtered deletion.
 const PURPOSE: &str = "http_memories_delete";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -345,12 +345,12 @@ async fn put(call: Call) -> Result<Reply, Problem> {
     store(&call, NewMemoryForm { key, ..form }, Unsaid::Usual).await
 }
 
-/// What becomes of what a memory under a key that is in use does not say.
+/// How omitted fields are treated when a key is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unsaid {
-    /// It stays as the version has it that holds.
+    /// They keep the values of the valid version.
     Kept,
-    /// It is what a new memory has.
+    /// They get the defaults of a new memory.
     Usual,
 }
 
@@ -396,7 +396,7 @@ async fn store(call: &Call, form: NewMemoryForm, unsaid: Unsaid) -> Result<Reply
     answer(call, &memory, key.as_ref(), &stored).await
 }
 
-/// Returns when something ends that holds for so long.
+/// Returns the end of a validity period.
 fn end(call: &Call, seconds: Option<u64>) -> Result<Option<Timestamp>, Problem> {
     let Some(seconds) = seconds else { return Ok(None) };
     let micros = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1_000_000));
@@ -405,7 +405,7 @@ fn end(call: &Call, seconds: Option<u64>) -> Result<Option<Timestamp>, Problem> 
     Ok(Some(call.host.now().plus_micros(micros)))
 }
 
-/// Says who stores a note, and the place of its event.
+/// Sets the author of a note, and the channel of its event.
 pub(super) fn written(
     call: &Call,
     request: RememberCall,
@@ -421,7 +421,7 @@ pub(super) fn written(
     }
 }
 
-/// Answers with what became of a note.
+/// Responds with the result of storing a note.
 async fn answer(
     call: &Call,
     memory: &Memory,
@@ -479,7 +479,7 @@ fn filed(
     })
 }
 
-/// Reads a kind; kinds without rows of their own are categories.
+/// Parses a kind; kinds without rows of their own are categories.
 fn kind_and_top(name: Option<&str>) -> Result<(LearningKind, Option<&'static str>), Problem> {
     match name {
         None | Some("knowledge") => Ok((LearningKind::Note, None)),
@@ -565,14 +565,14 @@ fn source_of(row: &Learning) -> Option<EventId> {
     row.sources.last().map(|source| source.event)
 }
 
-/// Returns the metadata of the events in which rows were read last: what is stored again in the same words may have other one.
+/// Returns the metadata of the latest source events of rows: a repeated text may have other metadata.
 async fn kept(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
     let events: Vec<EventId> = rows.iter().filter_map(source_of).collect();
     let found = memory.events(&events).await?;
     Ok(found.into_iter().filter_map(|event| Some((event.id, event.kept()?.metadata.clone()))).collect())
 }
 
-/// Returns the forms of memories together with their metadata.
+/// Returns the forms of memories with their metadata.
 async fn forms(memory: &Memory, rows: &[Learning], now: Timestamp) -> Result<Vec<MemoryForm>, Problem> {
     let kept = kept(memory, rows).await?;
     let form = |row: &Learning| {
@@ -585,13 +585,13 @@ async fn forms(memory: &Memory, rows: &[Learning], now: Timestamp) -> Result<Vec
     Ok(rows.iter().map(form).collect())
 }
 
-/// Answers with one memory.
+/// Responds with one memory.
 async fn shown(memory: &Memory, row: Learning, now: Timestamp) -> Result<Reply, Problem> {
     let forms = forms(memory, &[row], now).await?;
     Reply::ok(&forms.first())
 }
 
-/// Returns the memory that a path names: by its id, or that of the event that stored it.
+/// Returns the memory of a path: by its id, or that of the event that stored it.
 async fn named(memory: &Memory, name: &str) -> Result<Learning, Problem> {
     if name.starts_with("mem_") || name.starts_with("evt_") {
         return Ok(memory.learning(name).await?);
@@ -605,7 +605,7 @@ async fn keyed(memory: &Memory, key: &str) -> Result<Learning, Problem> {
         Err(wrong) => return Err(Problem::not_found(wrong.what())),
     };
     match versions {
-        // A version that did not take effect is newer than the one that holds.
+        // A version that did not take effect may be newer than the valid one.
         Ok(versions) => {
             let holds = versions.iter().find(|row| row.status == LearningStatus::Active).or(versions.first());
             holds.cloned().ok_or_else(|| Problem::not_found(format!("no memory with key {key:?}")))
@@ -655,7 +655,7 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let meant = named(&memory, call.name(1)).await?;
     let key = meant.key.clone();
-    // The id may be that of an older version: what is not said stays as it is now.
+    // The id may be that of an older version: omitted fields keep their current values.
     let row = match &key {
         Some(key) => keyed(&memory, key.as_str()).await?,
         None if meant.level == Level::User => {

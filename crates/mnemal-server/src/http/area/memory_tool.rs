@@ -1,4 +1,4 @@
-//! The memory tool that models are trained with.
+//! The route of Claude's memory tool.
 
 use mnemal_core::ChannelId;
 

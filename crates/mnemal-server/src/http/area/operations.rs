@@ -1,4 +1,4 @@
-//! The server itself: whether it lives, what it is, what it counts.
+//! Operations of the server: liveness, readiness, version, metrics.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
                 Box::pin(async move { Reply::ok(&openapi::document(&call.host.settings)) })
             }),
         )),
-        // Who may see it depends on a setting, so the handler looks.
+        // Access depends on a setting, so the handler checks it.
         open(Route::get(
             "metrics",
             "/metrics",
@@ -84,7 +84,7 @@ struct VersionForm {
 }
 
 fn ready(call: &Call) -> Result<Reply, Problem> {
-    // The folder of the spaces answers, or nothing can.
+    // Ready means that the folder of the spaces can be read.
     call.host.spaces.list()?;
     let sees = sees_health(&call.principal);
     Reply::ok(&StatusForm {

@@ -1,4 +1,4 @@
-//! Reading what is known: recall, contexts, answers, and the accounts of them.
+//! Read routes: recall, contexts, answers, and receipts.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -21,15 +21,15 @@ use crate::http::route::Route;
 use crate::mcp::recall::{Wanted, looked_at};
 use crate::wire::{AnswerForm, ContextForm, Detail, RecalledForm, ReceiptForm};
 
-/// Hits of a search that names no limit. Source: SURFACES 5.2.
+/// Default number of hits of a search. Source: own default, that of the engine.
 const LIMIT: u32 = 10;
-/// Most hits of a search. Source: SURFACES 5.1, as for every list.
+/// Maximum number of hits of a search. Source: own default, as for every list.
 const MOST: u32 = 200;
-/// Hits whose metadata is looked at. Source: own default, the most that recall gives.
+/// Hits whose metadata is checked. Source: own default, the most that recall returns.
 const LOOKED_AT: u32 = 1_000;
-/// Tokens of a search that names no ceiling. Source: SURFACES 4.2, `recall.max_tokens`.
+/// Default size of a search result, in tokens. Source: own default, half of a context.
 const MAX_TOKENS: u32 = 2_000;
-/// Events that a rule holds back among which a search looks, the newest. Source: own default, those that `stats` counts.
+/// Newest quarantined events that a search scans. Source: own default, those that `stats` counts.
 const HELD: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 pub(super) fn routes() -> Vec<Route> {
@@ -232,12 +232,12 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     filter.since = call.time("since", form.since.as_deref())?;
     filter.until = call.time("until", form.until.as_deref())?;
     if form.as_of.is_some() {
-        // What was said later was not known then.
+        // Later events were not known then.
         let known = call.time("as_of", form.as_of.as_deref())?.map(|at| at.plus_micros(1));
         filter.until = filter.until.into_iter().chain(known).min();
     }
     let held_by = form.include_quarantined.then(|| filter.clone());
-    // Metadata is looked at afterwards.
+    // Metadata is filtered afterwards.
     let asked = if condition.is_some() { LOOKED_AT } else { looked_at(&wanted, limit) };
     let mut request = memory.recall(&form.query).filter(filter).limit(asked as usize);
     if let Some(mode) = form.mode.as_deref() {
@@ -287,8 +287,8 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&answer)
 }
 
-/// Returns what a rule holds back and a question may mean, with the share of its words that each has, the largest first and of
-/// those the newest. It is in no index, so it is read word by word.
+/// Returns the quarantined events that match a question, with the share of its words that each contains, largest share first,
+/// then newest first. They are in no index, so they are scanned word by word.
 async fn held_back(
     memory: &Memory,
     query: &str,
@@ -324,7 +324,7 @@ fn mode_named(name: &str) -> Result<RecallMode, Problem> {
     }
 }
 
-/// Reads the two times that are asked about; `None` for now.
+/// Parses the two query times; `None` for now.
 pub(super) fn as_of(call: &Call, world: Option<&str>, belief: Option<&str>) -> Result<Option<AsOf>, Problem> {
     if world.is_none() && belief.is_none() {
         return Ok(None);

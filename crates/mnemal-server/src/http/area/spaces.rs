@@ -1,4 +1,4 @@
-//! Spaces: listed, made, changed, removed, counted.
+//! Spaces: list, create, change, remove, count.
 
 use hyper::{Method, StatusCode};
 use mnemal::{AlwaysOn, SpaceEntry};
@@ -206,7 +206,7 @@ async fn create(call: Call) -> Result<Reply, Problem> {
     Reply::json(status, &entry(&call, &space)?)
 }
 
-/// Sets what is said; what is not said stays.
+/// Sets the given fields; omitted fields stay unchanged.
 fn set(call: &Call, space: &SpaceId, is_on: Option<bool>, mins: Option<u32>) -> Result<(), Problem> {
     if let Some(is_on) = is_on {
         call.host.spaces.set_always_on(space, if is_on { AlwaysOn::Yes } else { AlwaysOn::No })?;

@@ -1,7 +1,7 @@
-//! Event stream of a space: server-sent events, read from the log as they are appended.
+//! The change stream of a space: server-sent events, read from the log.
 //!
-//! The id of an event is its place in the log, so that a client that comes back with `Last-Event-ID` misses nothing, and what
-//! another process wrote is told too.
+//! The id of an event is its position in the log, so a client that reconnects with `Last-Event-ID` misses nothing; events written
+//! by other processes are included.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -20,13 +20,13 @@ use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 
-/// Longest time between two looks at the log. Source: own default; what this server writes is told at once.
+/// Maximum polling interval of the log. Source: own default; writes of this server are sent at once.
 const LOOK: Duration = Duration::from_secs(2);
-/// Looks between two comments that keep the connection. Source: SURFACES 5.5, some 15 s.
+/// Polls between two keep-alive comments. Source: own default, some 15 s, below the idle timeout of common proxies.
 const LOOKS: u32 = 7;
-/// Events that are told at once. Source: own default.
+/// Events sent at once. Source: own default.
 const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
-/// Messages that wait for a client; a slower one is let go, and comes back where it was. Source: own default.
+/// Messages buffered for a client; a slower one is disconnected, and can reconnect at its position. Source: own default.
 const WAITING: usize = 16;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -54,7 +54,7 @@ async fn stream(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::parts("text/event-stream", flow::body(told)))
 }
 
-/// Tells what is new until the client or the server ends.
+/// Sends new events until the client disconnects or the server stops.
 async fn follow(call: Call, memory: Memory, mut after: Cursor, tell: mpsc::Sender<Bytes>) {
     let Ok(space) = call.space() else { return };
     let (mut ending, mut written) = (call.host.ending.subscribe(), call.host.watch(&space));
@@ -74,7 +74,7 @@ async fn follow(call: Call, memory: Memory, mut after: Cursor, tell: mpsc::Sende
         }
         if !text.is_empty() {
             idle = 0;
-            // A client that does not read is let go: it holds nobody else up.
+            // A client that does not read is disconnected, so that it holds up no one else.
             if tell.try_send(Bytes::from(text)).is_err() {
                 return;
             }
@@ -99,7 +99,7 @@ async fn follow(call: Call, memory: Memory, mut after: Cursor, tell: mpsc::Sende
     }
 }
 
-/// Returns the name of a message, and its document, which holds no words of the memory.
+/// Returns the name of a message, and its document, which contains no text of the memory.
 fn message(event: &Event) -> (&'static str, Value) {
     let kind = event.kept().map(|kept| &kept.kind);
     let name = match kind {

@@ -1,4 +1,4 @@
-//! Summaries: of everything, of a channel, a conversation, a day.
+//! Summaries: of the space, a channel, a session, a day.
 
 use mnemal::Standing;
 use mnemal_core::NodePath;
@@ -13,7 +13,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::wire::gaps;
 
-/// Levels below the root that a list goes down. Source: own default, everything there is.
+/// Maximum depth of a listed tree. Source: own default, the whole tree.
 const DEPTH: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -103,7 +103,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let name = call.name(1);
     let path: NodePath = name.parse().map_err(|_| Problem::not_found(format!("no summary {name:?}")))?;
-    // One that is behind says so itself.
+    // A lagging tree reports its gap itself.
     let _stale = memory.engine().refresh_summaries().await?;
     Reply::ok(&SummaryForm::new(&memory.summary(&path, None).await?.value))
 }

@@ -1,4 +1,4 @@
-//! Histories in, everything out: streamed both ways.
+//! Import and export, both streamed.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -15,9 +15,9 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::wire::{GapForm, gaps};
 
-/// What an export is.
+/// Content type of an export.
 const JSONL: &str = "application/x-ndjson";
-/// Reasons that an answer lists. Source: own choice, a screen.
+/// Maximum number of reasons in a response. Source: own choice, one screen.
 const REASONS: usize = 20;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -100,13 +100,13 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
     let parts = call.parts.take().ok_or_else(|| Problem::invalid("there is no body"))?;
     let turn = call.host.turns.open()?;
     let zone = call.place(None, call.host.now())?;
-    // One bad record costs nothing of the others.
+    // A malformed record does not affect the others.
     let lenient = Lenient::Yes;
     let options = ImportOptions { origin, lenient, zone, ..ImportOptions::new("http", call.host.now()) };
     let runtime = Handle::current();
     let reading = tokio::task::spawn_blocking(move || {
         let mut incoming = Incoming::new(parts, turn);
-        // Waits for the first bytes before it asks what they are.
+        // Format detection needs the first bytes.
         let _first = incoming.fill_buf();
         runtime.block_on(memory.import(incoming, format, options, &mut |_| ()))
     });
@@ -127,7 +127,7 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// Says of the first parts that could not be understood where they stand and why.
+/// Formats the first malformed parts with their places and reasons.
 fn reasons(report: &ImportReport) -> Vec<String> {
     let broken = report.skipped.iter().filter(|one| one.is_broken()).take(REASONS);
     broken.map(|one| format!("{} {}: {}", report.unit, one.line, one.why)).collect()
@@ -142,7 +142,8 @@ async fn export(call: Call) -> Result<Reply, Problem> {
             return;
         }
         let done = runtime.block_on(memory.export(&mut out));
-        // A client that has gone wants no rest; an export that fails ends without its last line, which readers miss.
+        // A failed export ends without its last line, so readers detect that it is incomplete; a client that disconnected needs
+        // no rest.
         if done.is_ok() {
             let _rest = out.flush();
         }

@@ -1,4 +1,4 @@
-//! Why something is known, shown or not shown; how belief changed; whether a receipt holds.
+//! Explanations: provenance, omissions, belief diffs, and receipt verification.
 
 use mnemal::{Change, ErasureReceipt, Feedback, Outcome, ReceiptCheck, Sentence, Why, WhyNot};
 use mnemal_core::{Judgment, Omitted, ReceiptId, RecordRef};
@@ -439,7 +439,7 @@ async fn feedback(call: Call) -> Result<Reply, Problem> {
 
 fn signature(call: &Call) -> Result<Reply, Problem> {
     let ErasureBody { receipt } = call.body()?;
-    // What is wrong with it is the caller's, not ours.
+    // An invalid receipt is an error of the caller, not of the server.
     let verified = ErasureReceipt::from_text(receipt).verify();
     let verified = verified.map_err(|error| Problem::invalid(error.what()))?;
     Reply::ok(&SignatureForm { public_key: verified.public_key, fields: verified.fields })

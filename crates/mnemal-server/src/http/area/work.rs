@@ -1,4 +1,4 @@
-//! Work that takes longer than a request, and texts that are read in.
+//! Long-running work: ingestion, consolidation and their jobs.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::wire::{GapForm, gaps};
 
-/// How long a job reads notes and facts before it looks whether it gets on. Source: own default.
+/// Time that a job folds notes and facts before it checks its progress. Source: own default.
 const STRETCH: Duration = Duration::from_secs(1);
 
 pub(super) fn routes() -> Vec<Route> {
@@ -160,13 +160,13 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
 }
 
 impl IngestForm {
-    /// Refuses a text that says nothing.
+    /// Rejects a blank text.
     pub(super) fn checked(self) -> Result<Self, Problem> {
         if self.text.trim().is_empty() { Err(Problem::invalid("text is empty")) } else { Ok(self) }
     }
 }
 
-/// Reads a text in; when it answers, the text can be recalled.
+/// Ingests a text; when it responds, recall finds the text.
 pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply, Problem> {
     let form = form.checked()?;
     let memory = call.memory_or_new().await?;
@@ -199,7 +199,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
     Reply::accepted(&Box::pin(call.host.jobs.done(call, "ingest", work)).await?)
 }
 
-/// Reads until nothing is left, or nothing gets on.
+/// Folds until nothing is left, or there is no progress.
 async fn read_all(memory: &Memory) -> Result<u64, Error> {
     let behind = |gaps: &[Gap]| {
         let behind = |gap: &Gap| match gap.cause {
@@ -235,7 +235,7 @@ async fn consolidate(call: Call) -> Result<Reply, Problem> {
     begin_consolidation(&call).await
 }
 
-/// Begins to bring everything up to date.
+/// Starts a consolidation, with all layers caught up first.
 pub(super) async fn begin_consolidation(call: &Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let owner = owner(call)?;
@@ -260,7 +260,7 @@ fn owner(call: &Call) -> Result<OwnerId, Problem> {
     Ok(OwnerId::new(format!("http-job-{}-{:x}", std::process::id(), call.host.now().as_micros()))?)
 }
 
-/// Returns what a cycle came to, as the result of its job.
+/// Returns the result of a cycle for its job.
 fn told(cycle: &DreamCycle, run: DreamRun) -> Value {
     let operations: Vec<Value> = cycle
         .accepted()

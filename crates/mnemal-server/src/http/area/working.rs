@@ -1,4 +1,4 @@
-//! Working memory: scratch texts that end by themselves.
+//! Working memory: scratch entries with a time to live.
 
 use std::time::Duration;
 
@@ -171,7 +171,7 @@ struct RemovedForm {
     removed: u64,
 }
 
-/// A view from which every path can be read; a plain name is one of the conversation `default`.
+/// Returns a view from which every path is readable; a plain name is in the session `default`.
 fn working(memory: &Memory) -> Result<WorkingMemory, Problem> {
     Ok(memory.working()?)
 }
@@ -180,7 +180,7 @@ fn prefix(path: Option<&str>) -> Result<KeyPrefix, Problem> {
     Ok(path.map_or_else(|| Ok(KeyPrefix::all()), KeyPrefix::new)?)
 }
 
-/// One that has ended says so.
+/// Returns the error for a missing or expired entry.
 fn missing(error: Error) -> Problem {
     if error.source().is_some_and(|source| source.downcast_ref::<Expired>().is_some()) {
         return Problem::new("expired", error.what());
@@ -235,7 +235,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// Returns the view that owns a path: a program names its namespace itself, and may write in any of the space.
+/// Returns the view that owns a path: a client names its namespace explicitly, and may write to any in the space.
 fn owner(memory: &Memory, path: &str) -> Result<WorkingMemory, Problem> {
     let key = if path.contains('/') { WorkingKey::new(path)? } else { working(memory)?.key(path)? };
     Ok(memory.working_in(key.namespace())?)

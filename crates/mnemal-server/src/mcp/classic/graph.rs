@@ -1,4 +1,4 @@
-//! Entities with observations, and relations, as notes under keys made of what they say.
+//! Entities with observations, and relations, as notes under keys derived from their content.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -16,25 +16,25 @@ use crate::mcp::answer::Mistake;
 use crate::mcp::nearest::nearest;
 use crate::mcp::store::standing;
 
-/// Where these notes are written, so that they are read without the rest of the log.
+/// Channel of these notes, so that they can be read without the rest of the log.
 const CHANNEL: &str = "mcp-graph";
-/// Where they are filed.
+/// Category of these notes.
 const CATEGORY: &str = "graph";
-/// Names of the fields of their events: what a note is, and of whom.
+/// Metadata fields of their events: the sort of a note, and its entity.
 const SORT: &str = "graph";
 const NAME: &str = "name";
 const KIND: &str = "entity_type";
 const FROM: &str = "from";
 const TO: &str = "to";
 const RELATION: &str = "relation_type";
-/// Events a page. Source: own default; the size of a batch, RELIABILITY 12.
+/// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 /// Hexadecimal digits of the hash in a key. Source: own default, 128 bits.
 const DIGITS: usize = 32;
-/// Longest name, type or relation, in bytes. Source: own default; the fields of an event hold 8 KiB.
+/// Maximum length of a name, type or relation, in bytes. Source: own default; the fields of an event hold 8 KiB.
 const LONGEST: usize = 1_024;
 
-/// Something with a name, and what was observed of it.
+/// An entity with its observations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Entity {
     pub(super) name: String,
@@ -43,7 +43,7 @@ pub(super) struct Entity {
     pub(super) observations: Vec<String>,
 }
 
-/// What is between two.
+/// A relation of two entities.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Relation {
     from: String,
@@ -52,12 +52,12 @@ pub(super) struct Relation {
     kind: String,
 }
 
-/// What stands, in the order in which it was made.
+/// The valid records, in order of creation.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) entities: Vec<Entity>,
     pub(super) relations: Vec<Relation>,
-    /// Everything that stands, by its key.
+    /// The keys of all valid records.
     keys: Vec<NoteKey>,
 }
 
@@ -80,7 +80,7 @@ impl Relation {
         Ok(Self { from: named(given, "from")?, to: named(given, "to")?, kind: named(given, "relationType")? })
     }
 
-    /// Returns the names between which it is.
+    /// Returns the names of its two entities.
     pub(super) fn ends(&self) -> [&str; 2] {
         [&self.from, &self.to]
     }
@@ -91,7 +91,7 @@ impl Relation {
 }
 
 impl Graph {
-    /// Reads what holds; what was put away, superseded or is held back by a rule does not.
+    /// Loads the valid records; archived, superseded and quarantined ones are left out.
     pub(super) async fn load(memory: &Memory) -> Result<Self, Mistake> {
         let filter =
             LearningFilter { category: Within::Only(Category::new(CATEGORY)?), ..LearningFilter::all() };
@@ -146,7 +146,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Writes every text as a model may read it; ordinary texts stay as they are.
+    /// Sanitizes every text for a model; ordinary texts are not changed.
     pub(super) fn shown(mut self, memory: &Memory) -> Self {
         let mut texts: Vec<&mut String> = Vec::new();
         for entity in &mut self.entities {
@@ -168,28 +168,28 @@ impl Graph {
         self.entities.iter().find(|entity| entity.name == name)
     }
 
-    /// Returns an entity; the error names those that may have been meant.
+    /// Returns an entity; the error suggests similar names.
     pub(super) fn must_have(&self, name: &str) -> Result<&Entity, Mistake> {
         let missing =
             || Mistake::new(format!("Entity with name {} not found{}", shown(name), self.near(name)));
         self.entity(name).ok_or_else(missing)
     }
 
-    /// Returns the names that may have been meant, as a sentence; empty when none is near.
+    /// Returns similar names, as a sentence; empty if there are none.
     fn near(&self, name: &str) -> String {
         let names = self.entities.iter().map(|entity| entity.name.as_str());
         let near: Vec<String> = nearest(name, names).into_iter().map(shown).collect();
         if near.is_empty() { String::new() } else { format!(". Nearest: {}.", near.join(", ")) }
     }
 
-    /// Keeps the entities of these names alone.
+    /// Keeps only the entities with these names.
     pub(super) fn only(mut self, names: &[String]) -> Self {
         self.entities.retain(|entity| names.contains(&entity.name));
         self.relations.clear();
         self
     }
 
-    /// Keeps what has the words in its name, its kind or an observation, whatever the case, and what it is related to.
+    /// Keeps the entities whose name, type or observation contains the words, ignoring case, with their relations.
     pub(super) fn matching(mut self, query: &str) -> Self {
         let query = query.to_lowercase();
         let holds = |text: &str| text.to_lowercase().contains(&query);
@@ -199,13 +199,13 @@ impl Graph {
         self.related()
     }
 
-    /// Keeps what is named, and what it is related to.
+    /// Keeps the named entities, with their relations.
     pub(super) fn opened(mut self, names: &[String]) -> Self {
         self.entities.retain(|entity| names.contains(&entity.name));
         self.related()
     }
 
-    /// Keeps the relations of which one end is left.
+    /// Keeps the relations with at least one remaining entity.
     fn related(mut self) -> Self {
         let entities = &self.entities;
         let is_left = |name: &str| entities.iter().any(|entity| entity.name == name);
@@ -213,7 +213,7 @@ impl Graph {
         self
     }
 
-    /// Puts an entity away with what was observed of it and how it is related.
+    /// Archives an entity with its observations and relations.
     pub(super) async fn put_entity_away(&self, memory: &Memory, name: &str) -> Result<(), Mistake> {
         for relation in self.relations.iter().filter(|one| one.from == name || one.to == name) {
             self.put_relation_away(memory, relation).await?;
@@ -239,7 +239,7 @@ impl Graph {
         self.put_away(memory, one.key()?).await
     }
 
-    /// Puts a note away; one that does not hold stays as it is.
+    /// Archives a note, if it is valid.
     async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), Mistake> {
         if self.keys.contains(&key) {
             let _acked = memory.decide_by_agent(Decision::Archive(key.into())).await?;
@@ -248,21 +248,21 @@ impl Graph {
     }
 }
 
-/// Stores that there is something of a kind.
+/// Stores an entity.
 pub(super) async fn store_entity(memory: &Memory, entity: &Entity) -> Result<(), Mistake> {
     let said = format!("{} ({})", entity.name, entity.kind);
     let fields = [(SORT, "entity"), (NAME, entity.name.as_str()), (KIND, entity.kind.as_str())];
     store(memory, said, key("entity", &[&entity.name])?, &fields).await
 }
 
-/// Stores what was observed of somebody or something.
+/// Stores an observation of an entity.
 pub(super) async fn store_observation(memory: &Memory, name: &str, text: &str) -> Result<(), Mistake> {
     let said = format!("{}{text}", said_of(name));
     let fields = [(SORT, "observation"), (NAME, name)];
     store(memory, said, key("observation", &[name, text])?, &fields).await
 }
 
-/// Stores what is between two.
+/// Stores a relation.
 pub(super) async fn store_relation(memory: &Memory, relation: &Relation) -> Result<(), Mistake> {
     let said = format!("{} {} {}", relation.from, relation.kind.replace('_', " "), relation.to);
     let fields = [
@@ -291,12 +291,12 @@ async fn store(memory: &Memory, said: String, key: NoteKey, fields: &[(&str, &st
     Ok(())
 }
 
-/// How the note of an observation begins.
+/// Prefix of the note of an observation.
 fn said_of(name: &str) -> String {
     format!("{name}: ")
 }
 
-/// Returns the key of a note: the same words have the same key in every process.
+/// Returns the key of a note, which is determined by its content.
 fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
     let mut hash = Sha256::new();
     for part in parts {
@@ -307,7 +307,7 @@ fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
     Ok(NoteKey::new(format!("{CATEGORY}/{sort}/{digits}"))?)
 }
 
-/// Returns a text of an object.
+/// Returns a text field of an object.
 pub(super) fn text(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
     match given.get(name) {
         Some(Value::String(text)) => Ok(text.clone()),
@@ -315,7 +315,7 @@ pub(super) fn text(given: &Map<String, Value>, name: &str) -> Result<String, Mis
     }
 }
 
-/// Returns a name, a kind or a relation, which is not blank and not long.
+/// Returns a name, type or relation, which must not be blank or too long.
 fn named(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
     let text = text(given, name)?;
     if text.trim().is_empty() || text.len() > LONGEST {
@@ -324,7 +324,7 @@ fn named(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
     Ok(text)
 }
 
-/// Returns the texts of an object; each once.
+/// Returns the texts of an object, deduplicated.
 pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String>, Mistake> {
     let wrong = || Mistake::new(format!("{name} must be a list of texts, in each of them."));
     let Some(Value::Array(items)) = given.get(name) else { return Err(wrong()) };
@@ -338,7 +338,7 @@ pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String
     Ok(texts)
 }
 
-/// Returns a name as it may stand in an error: on one line, and not long.
+/// Returns a name in a form that is safe in an error: on one line, and not long.
 pub(super) fn shown(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control() && *letter != '<').take(64).collect()
 }

@@ -1,4 +1,4 @@
-//! Arguments as the official memory server checks them: by the schema of the tool, and each mistake with its place.
+//! Argument validation in the style of the official memory server: by the tool's schema, with the place of each error.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use crate::mcp::answer::Mistake;
 use crate::mcp::catalogue;
 use crate::mcp::tool::Tool;
 
-/// Most mistakes that are told. Source: own default; a model mends what it reads, and the rest with it.
+/// Maximum number of reported errors. Source: own default; a model corrects what it reads, and then the rest.
 const TOLD: usize = 8;
 
-/// Refuses arguments that are not as the schema of the tool says.
+/// Rejects arguments that violate the tool's schema.
 pub(super) fn check(tool: Tool, given: &Map<String, Value>) -> Result<(), Mistake> {
     let mut wrong = Vec::new();
     check_fields(&catalogue::classic_input(tool), given, "", &mut wrong);
@@ -20,7 +20,7 @@ pub(super) fn check(tool: Tool, given: &Map<String, Value>) -> Result<(), Mistak
     Err(Mistake(format!("Input validation error: Invalid arguments for tool {}: {wrong}", tool.name())))
 }
 
-/// Checks what an object must have, in the order in which the schema names it.
+/// Checks the required fields of an object, in the order of the schema.
 fn check_fields(schema: &Value, given: &Map<String, Value>, place: &str, wrong: &mut Vec<String>) {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
@@ -43,7 +43,7 @@ fn check_value(schema: &Value, given: Option<&Value>, place: &str, wrong: &mut V
         (Some("object"), Some(Value::Object(fields))) => check_fields(schema, fields, place, wrong),
         (Some("string"), Some(Value::String(text))) => {
             let longest = schema.get("maxLength").and_then(Value::as_u64);
-            // Characters are counted as JavaScript does.
+            // Characters are counted as in JavaScript.
             if let Some(longest) = longest.filter(|longest| text.encode_utf16().count() as u64 > *longest) {
                 wrong.push(format!("{place}: Too big: expected string to have <={longest} characters"));
             }
@@ -60,7 +60,7 @@ fn below(place: &str, name: &str) -> String {
     if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
 }
 
-/// Returns what JavaScript calls a value.
+/// Returns the JavaScript type name of a value.
 fn kind(given: Option<&Value>) -> &'static str {
     match given {
         None => "undefined",

@@ -1,4 +1,4 @@
-//! Request and response bodies of the Mem0 routes.
+//! Request and response forms of mem0's API.
 
 use serde_json::Value;
 
@@ -121,13 +121,13 @@ pub(super) struct Mem0AddForm {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TurnForm {
-    /// Who speaks; `user` without it.
+    /// The role of the speaker; `user` without it.
     #[serde(default)]
     pub(super) role: Option<String>,
-    /// The words, or parts of them.
+    /// The text, or its parts.
     #[serde(default)]
     pub(super) content: Value,
-    /// The name of who speaks.
+    /// The name of the speaker.
     #[serde(default)]
     pub(super) name: Option<String>,
 }
@@ -233,7 +233,7 @@ pub(super) struct Mem0EditForm {
     pub(super) expiration_date: Option<Value>,
 }
 
-/// Reads a field that is there, be it null.
+/// Deserializes a present field, including `null`.
 fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
@@ -425,7 +425,7 @@ pub(super) struct Mem0EntityForm {
 }
 
 impl Mem0RowForm {
-    /// Returns its fields by the names under which filters know them.
+    /// Returns its fields under their filter names.
     pub(super) fn named(&self) -> std::collections::BTreeMap<String, Value> {
         let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::String);
         let own = [
@@ -445,10 +445,10 @@ impl Mem0RowForm {
     }
 }
 
-/// A memory with how it is told.
+/// A memory with its form.
 pub(super) struct Told {
     /// The memory.
     pub(super) row: Learning,
-    /// How it is told.
+    /// Its form.
     pub(super) form: Mem0RowForm,
 }

@@ -1,10 +1,10 @@
-//! Pages of lists, as mem0 numbers them.
+//! Numbered pages of lists, as in mem0.
 
 use super::form::{Mem0PageForm, PagesQuery};
 use super::{LIMIT, MOST};
 use crate::http::problem::Problem;
 
-/// The part of a list that is wanted.
+/// The requested page.
 pub(super) struct Pages {
     page: usize,
     size: usize,
@@ -23,7 +23,7 @@ impl Pages {
         Err(Problem::invalid(format!("page_size must be 1..={MOST}")))
     }
 
-    /// Cuts a list; the pages around are below a path.
+    /// Returns a page of a list; links to its neighbors are relative to a path.
     pub(super) fn cut<T>(&self, path: &str, all: Vec<T>) -> Mem0PageForm<T> {
         let count = all.len();
         let skip = (self.page - 1).saturating_mul(self.size);

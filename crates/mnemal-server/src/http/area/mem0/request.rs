@@ -1,4 +1,4 @@
-//! Requests of mem0's clients, read: whose memories, which, how many, and what the turns are.
+//! Parsing of mem0's requests: owner, conditions, limit, and turns.
 
 use mnemal_core::{Metadata, Timestamp};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::wire::{self, Fields};
 
-/// Whose memories are meant.
+/// The owner of memories.
 #[derive(Clone, Default)]
 pub(super) struct Owner {
     pub(super) user: Option<String>,
@@ -21,13 +21,13 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Takes the owners of a request: user, agent, app and run. A key of one user says the user by itself.
+    /// Returns the owner of a request: user, agent, app and run. A key of one user implies the user.
     pub(super) fn of(call: &Call, [user, agent, app, run]: [Option<String>; 4]) -> Self {
         let user = user.or_else(|| call.principal.user.as_ref().map(ToString::to_string));
         Self { user, agent, app, run }
     }
 
-    /// Reads the owners that `filters` names beside those of the request, and nothing else.
+    /// Adds the owner fields of `filters`, which must contain nothing else.
     pub(super) fn with_filters(mut self, filters: Option<&Value>) -> Result<Self, Problem> {
         for (name, value) in filters.and_then(Value::as_object).into_iter().flatten() {
             let place = format!("filters.{name}");
@@ -57,7 +57,7 @@ impl Owner {
         }
     }
 
-    /// Makes sure that somebody is named.
+    /// Checks that some owner field is given.
     pub(super) fn named(self) -> Result<Self, Problem> {
         if self.condition() == Condition::always() { Err(nobody()) } else { Ok(self) }
     }
@@ -69,14 +69,14 @@ impl Owner {
     }
 }
 
-/// What is said of a request that names nobody.
+/// Returns the error for a request without an owner.
 pub(super) fn nobody() -> Problem {
     Problem::invalid(
         "at least one of user_id, agent_id, app_id and run_id must be said, also within every part of an OR",
     )
 }
 
-/// Reads conditions: owners of the request, and its filters.
+/// Parses conditions: owners of the request, and its filters.
 pub(super) fn condition(owner: &Owner, filters: Option<&Value>) -> Result<Condition, Problem> {
     let filters = match filters {
         None | Some(Value::Null) => Condition::always(),
@@ -86,7 +86,7 @@ pub(super) fn condition(owner: &Owner, filters: Option<&Value>) -> Result<Condit
     if condition.names_owner() { Ok(condition) } else { Err(nobody()) }
 }
 
-/// Reads filters behind the question mark.
+/// Parses filters in the query string.
 pub(super) fn filters(text: Option<&str>) -> Result<Option<Value>, Problem> {
     let read = |text: &str| {
         serde_json::from_str(text)
@@ -95,7 +95,7 @@ pub(super) fn filters(text: Option<&str>) -> Result<Option<Value>, Problem> {
     text.map(read).transpose()
 }
 
-/// Reads how many are wanted.
+/// Parses the limit.
 pub(super) fn limit(limit: Option<u32>, top_k: Option<u32>) -> Result<usize, Problem> {
     if limit.is_some() && top_k.is_some() && limit != top_k {
         return Err(Problem::invalid("limit and top_k are two names of one number"));
@@ -108,7 +108,7 @@ pub(super) fn limit(limit: Option<u32>, top_k: Option<u32>) -> Result<usize, Pro
     }
 }
 
-/// Makes sure that an answer is wanted in the form and of the kind that there is.
+/// Checks that the requested response format and kind are supported.
 pub(super) fn expected(
     output_format: Option<&str>,
     version: Option<&str>,
@@ -126,14 +126,14 @@ pub(super) fn expected(
     Ok(())
 }
 
-/// What a turn says.
+/// The content of a turn.
 pub(super) struct Said {
     pub(super) role: String,
     pub(super) text: String,
     pub(super) speaker: Option<String>,
 }
 
-/// Returns what turns say, without those of the system and those without words.
+/// Returns the contents of turns, without system messages and empty ones.
 pub(super) fn said(messages: Value) -> Result<Vec<Said>, Problem> {
     let turns = match messages {
         Value::String(text) => return Ok(vec![Said { role: "user".to_owned(), text, speaker: None }]),
@@ -155,7 +155,7 @@ pub(super) fn said(messages: Value) -> Result<Vec<Said>, Problem> {
     Ok(said)
 }
 
-/// Reads when something was said: Unix seconds, or a time.
+/// Parses the time of a turn: Unix seconds, or a time.
 pub(super) fn timestamp(call: &Call, value: Option<&Value>) -> Result<Option<Timestamp>, Problem> {
     let wrong = || Problem::new("invalid_time", "timestamp: whole Unix seconds or a time are meant");
     match value {
@@ -169,7 +169,7 @@ pub(super) fn timestamp(call: &Call, value: Option<&Value>) -> Result<Option<Tim
     }
 }
 
-/// Reads the last day on which something holds, and returns the moment after it.
+/// Parses the last day of validity, and returns its end.
 pub(super) fn end(call: &Call, day: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     let Some(day) = day else { return Ok(None) };
     let wrong =
@@ -180,7 +180,7 @@ pub(super) fn end(call: &Call, day: Option<&str>) -> Result<Option<Timestamp>, P
     if end > call.host.now() { Ok(Some(end)) } else { Err(wrong()) }
 }
 
-/// Returns the metadata of a writer as it is stored, without the names that are used here.
+/// Converts the writer's metadata for storage, and rejects reserved names.
 pub(super) fn stored(metadata: Fields) -> Result<Metadata, Problem> {
     if let Some(name) = metadata.keys().find(|name| name.starts_with(OWN_FIELDS)) {
         return Err(Problem::invalid(format!(
@@ -190,7 +190,7 @@ pub(super) fn stored(metadata: Fields) -> Result<Metadata, Problem> {
     Ok(wire::stored(metadata)?)
 }
 
-/// Makes sure that no older versions are wanted.
+/// Checks that no older versions are requested.
 pub(super) fn latest(latest_only: Option<bool>) -> Result<(), Problem> {
     if latest_only == Some(false) {
         return Err(Problem::invalid(
