@@ -1,0 +1,214 @@
+"""Whole items of a framework in the log: what is said stands as words of its own, and the rest lies beside it.
+
+An item is a value of JSON. Of each text that somebody says in it, one event is stored, so that recall, contexts and erasure
+know the words; the frame, which is the item without these words, is a field of the last of these events. A frame that is
+long or holds what looks like a blob stands in events without words, which nothing recalls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .client import MnemalError
+from .memory import Mnemal
+
+# Events of one page of the log.
+PAGE = 200
+# Events and bytes of one call; the server takes 1,000 and 8 MiB.
+BATCH, BATCH_BYTES = 500, 4 << 20
+# Bytes of a text that one event takes, and characters of a frame that one field takes, with room for what marks a cut.
+LONGEST_TEXT, LONGEST_PIECE = 256 << 10, 12_000
+# Characters of a frame that stands beside words.
+SHORT = 2_000
+# What nobody wants stored, in the strings of a frame; in words the server cuts it, by the tag that it is told.
+PRIVATE = re.compile(r"<private\b[^>]*>.*?(?:</private\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+# What the write screen takes for a blob.
+BLOB = re.compile(r"[A-Za-z0-9+/=_-]{64,}")
+# Stands for words that were erased, or that the log keeps away because they were erased before.
+FORGOTTEN = "[forgotten]"
+
+
+@dataclass
+class Said:
+    """A text of an item, and how it is said: `fields` are those of an event. `value` is what it stands for, if not itself."""
+
+    text: str
+    fields: dict[str, Any]
+    value: Any = None
+
+    def fits(self) -> bool:
+        """Whether an event can hold the text as it is; what cannot stays in the frame."""
+        try:
+            size = len(self.text.encode())
+        except UnicodeEncodeError:
+            return False
+        return bool(self.text.strip()) and "\0" not in self.text and size <= LONGEST_TEXT
+
+
+@dataclass
+class Kept:
+    """An item as it was read: its name, its value, when it was stored, and its words with their events."""
+
+    item: str
+    name: dict[str, Any]
+    value: Any
+    at: str
+    said: list[tuple[str, str]]
+
+
+class Items:
+    """The items that `source` keeps in one conversation of one user, or of nobody."""
+
+    def __init__(self, memory: Mnemal, source: str, session: str, user: str | None = None):
+        self.memory, self.source, self.session, self.user = memory, source, session, user
+
+    def add(self, name: Mapping[str, Any], value: Any, said: Iterable[Said] = ()) -> None:
+        """Stores an item; it is there once the last of its events is."""
+        item, said = uuid.uuid4().hex, [one for one in said if one.fits()]
+        body = [dict(name), _hollow(value, list(enumerate(said)), item)]
+        # Nothing that looks like a tag may be cut out of it, and its structure is not that of a prompt.
+        frame = item + json.dumps(body, separators=(" , ", " : ")).replace("<", "\\u003c")
+        is_beside = said and len(frame) <= SHORT and not BLOB.search(frame[len(item) :])
+        pieces = [frame[at : at + LONGEST_PIECE] for at in range(0, len(frame), LONGEST_PIECE)]
+        events = [
+            {**one.fields, "content": one.text, "metadata": {f"{self.source}.said": f"{item} {place}"}}
+            for place, one in enumerate(said)
+        ]
+        if is_beside:
+            events[-1]["metadata"][f"{self.source}.frame 0/1"] = frame
+        else:
+            for place, piece in enumerate(pieces):
+                mark = {f"{self.source}.frame {place}/{len(pieces)}": piece, f"{self.source}.item": item}
+                events.append({"type": "tool_result", "tool_name": self.source, "content": "", "metadata": mark})
+        owner = {"session": self.session, "user": self.user}
+        for batch in _batches([{**event, **owner} for event in events]):
+            self._send(batch)
+
+    def _send(self, events: list[Any]) -> None:
+        client, space = self.memory.client, self.memory.space
+        try:
+            client.event_add(space, events=events)
+        except MnemalError as error:
+            # Words that were erased, or of which nothing may be stored.
+            if error.code != "invalid_request" or "left to store" not in error.detail:
+                raise
+            if len(events) > 1:
+                for event in events:
+                    self._send([event])
+                return
+            warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {error.detail}", stacklevel=4)
+            silent = {"type": "tool_result", "role": None, "tool_name": self.source, "content": ""}
+            client.event_add(space, events=[{**events[0], **silent}])
+
+    def read(self) -> list[Kept]:
+        """Returns the items in their order; those that were not stored to their end are left out."""
+        frames: dict[str, dict[int, str]] = {}
+        words: dict[str, dict[int, tuple[str, str]]] = {}
+        whole: dict[str, str] = {}
+        for event in self.events():
+            fields = event.get("metadata") or {}
+            said = fields.get(f"{self.source}.said")
+            item = said.split()[0] if said else fields.get(f"{self.source}.item")
+            if said and event.get("content"):
+                words.setdefault(item, {})[int(said.split()[1])] = (event["content"], event["id"])
+            for key, piece in fields.items():
+                if item and key.startswith(f"{self.source}.frame "):
+                    place, number = map(int, key.rsplit(" ", 1)[1].split("/"))
+                    frames.setdefault(item, {})[place] = piece
+                    if len(frames[item]) == number:
+                        whole[item] = event["recorded_at"]
+        return [self._restored(item, frames[item], words.get(item, {}), at) for item, at in whole.items()]
+
+    def _restored(self, item: str, pieces: dict[int, str], words: dict[int, tuple[str, str]], at: str) -> Kept:
+        text = "".join(pieces[place] for place in range(len(pieces)))
+        name, value = json.loads(text.removeprefix(item))
+        filled = _filled(value, {place: text for place, (text, _) in words.items()}, item)
+        return Kept(item, name, filled, at, list(words.values()))
+
+    def events(self) -> Iterator[Any]:
+        """Yields the events of the conversation that are this user's and not erased, held back or not, oldest first."""
+        place: dict[str, str] = {}
+        client, space = self.memory.client, self.memory.space
+        while True:
+            try:
+                where: Any = {"session": self.session, "user": self.user, "all": True, "limit": PAGE, **place}
+                page = client.event_list(space, **where)
+            except MnemalError as error:
+                # A space is made by the first write.
+                if error.code == "not_found":
+                    return
+                raise
+            for event in page["items"]:
+                if not event.get("erased_at") and event.get("user") == self.user:
+                    yield event
+            if not page.get("next_cursor"):
+                return
+            place = {"cursor": page["next_cursor"]}
+
+    def forget(self, events: Iterable[str]) -> None:
+        """Erases events for good."""
+        for event in events:
+            try:
+                self.memory.client.event_forget(self.memory.space, event, user=self.user)
+            except MnemalError as error:
+                if error.code != "not_found":
+                    raise
+
+    def clear(self) -> None:
+        """Erases what is this user's of the conversation, whoever stored it, and nothing of anybody else."""
+        client, space, ids = self.memory.client, self.memory.space, [event["id"] for event in self.events()]
+        for start in range(0, len(ids), BATCH):
+            selector: Any = {"ids": ids[start : start + BATCH]}
+            seen = client.forget(space, selector, dry_run=True, user=self.user)
+            client.forget(space, selector, confirm_token=seen["confirm_token"], user=self.user)
+
+
+def _batches(events: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for event in events:
+        more = len(event["content"].encode()) + sum(map(len, event["metadata"].values()))
+        if batch and (len(batch) == BATCH or size + more > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(event)
+        size += more
+    if batch:
+        yield batch
+
+
+def _hollow(value: Any, left: list[tuple[int, Said]], item: str) -> Any:
+    """Returns a value in which places stand for words; `left` loses what was found."""
+    for at, (place, one) in enumerate(left):
+        if value is one.value if one.value is not None else isinstance(value, str) and value == one.text:
+            del left[at]
+            return {item: place, **({"json": True} if one.value is not None else {})}
+    if isinstance(value, Mapping):
+        return {key: _hollow(one, left, item) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hollow(one, left, item) for one in value]
+    return PRIVATE.sub("[private]", value) if isinstance(value, str) else value
+
+
+def _filled(value: Any, words: dict[int, str], item: str) -> Any:
+    if isinstance(value, dict):
+        if item not in value:
+            return {key: _filled(one, words, item) for key, one in value.items()}
+        text = words.get(value[item], FORGOTTEN)
+        return parsed(text) if value.get("json") else text
+    return [_filled(one, words, item) for one in value] if isinstance(value, list) else value
+
+
+def parsed(text: str) -> Any:
+    """Returns the value of a text of JSON, or what is left of it where a private part was cut."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"text": text}
+
