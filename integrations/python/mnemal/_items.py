@@ -53,13 +53,14 @@ class Said:
 
 @dataclass
 class Kept:
-    """An item as it was read: its name, its value, when it was stored, and its words with their events."""
+    """An item as it was read: its name, its value, when it was stored, its words with their events, and all its events."""
 
     item: str
     name: dict[str, Any]
     value: Any
     at: str
     said: list[tuple[str, str]]
+    events: list[str]
 
 
 class Items:
@@ -106,15 +107,18 @@ class Items:
             silent = {"type": "tool_result", "role": None, "tool_name": self.source, "content": ""}
             client.event_add(space, events=[{**events[0], **silent}])
 
-    def read(self) -> list[Kept]:
-        """Returns the items in their order; those that were not stored to their end are left out."""
+    def read(self, known: Iterable[Any] | None = None) -> list[Kept]:
+        """Returns the items in their order, of `known` events if there are some; what was not stored to its end is left out."""
+        events: dict[str, list[str]] = {}
         frames: dict[str, dict[int, str]] = {}
         words: dict[str, dict[int, tuple[str, str]]] = {}
         whole: dict[str, str] = {}
-        for event in self.events():
+        for event in self.events() if known is None else known:
             fields = event.get("metadata") or {}
             said = fields.get(f"{self.source}.said")
             item = said.split()[0] if said else fields.get(f"{self.source}.item")
+            if item:
+                events.setdefault(item, []).append(event["id"])
             if said and event.get("content"):
                 words.setdefault(item, {})[int(said.split()[1])] = (event["content"], event["id"])
             for key, piece in fields.items():
@@ -123,22 +127,23 @@ class Items:
                     frames.setdefault(item, {})[place] = piece
                     if len(frames[item]) == number:
                         whole[item] = event["recorded_at"]
-        return [self._restored(item, frames[item], words.get(item, {}), at) for item, at in whole.items()]
+        restored = self._restored
+        return [restored(item, frames[item], words.get(item, {}), at, events[item]) for item, at in whole.items()]
 
-    def _restored(self, item: str, pieces: dict[int, str], words: dict[int, tuple[str, str]], at: str) -> Kept:
+    def _restored(self, item: str, pieces: dict[int, str], words: dict[int, Any], at: str, events: list[str]) -> Kept:
         text = "".join(pieces[place] for place in range(len(pieces)))
         name, value = json.loads(text.removeprefix(item))
         filled = _filled(value, {place: text for place, (text, _) in words.items()}, item)
-        return Kept(item, name, filled, at, list(words.values()))
+        return Kept(item, name, filled, at, list(words.values()), events)
 
-    def events(self) -> Iterator[Any]:
+    def events(self, **where: Any) -> Iterator[Any]:
         """Yields the events of the conversation that are this user's and not erased, held back or not, oldest first."""
         place: dict[str, str] = {}
         client, space = self.memory.client, self.memory.space
         while True:
             try:
-                where: Any = {"session": self.session, "user": self.user, "all": True, "limit": PAGE, **place}
-                page = client.event_list(space, **where)
+                here: Any = {"session": self.session, "user": self.user, "all": True, "limit": PAGE}
+                page = client.event_list(space, **here, **where, **place)
             except MnemalError as error:
                 # A space is made by the first write.
                 if error.code == "not_found":
@@ -151,22 +156,17 @@ class Items:
                 return
             place = {"cursor": page["next_cursor"]}
 
-    def forget(self, events: Iterable[str]) -> None:
-        """Erases events for good."""
-        for event in events:
-            try:
-                self.memory.client.event_forget(self.memory.space, event, user=self.user)
-            except MnemalError as error:
-                if error.code != "not_found":
-                    raise
+    def forget(self, ids: Iterable[str]) -> None:
+        """Erases events and notes for good."""
+        client, space, left = self.memory.client, self.memory.space, list(dict.fromkeys(ids))
+        for start in range(0, len(left), BATCH):
+            selector: Any = {"ids": left[start : start + BATCH]}
+            seen = client.forget(space, selector, dry_run=True, user=self.user)
+            client.forget(space, selector, confirm_token=seen["confirm_token"], user=self.user)
 
     def clear(self) -> None:
         """Erases what is this user's of the conversation, whoever stored it, and nothing of anybody else."""
-        client, space, ids = self.memory.client, self.memory.space, [event["id"] for event in self.events()]
-        for start in range(0, len(ids), BATCH):
-            selector: Any = {"ids": ids[start : start + BATCH]}
-            seen = client.forget(space, selector, dry_run=True, user=self.user)
-            client.forget(space, selector, confirm_token=seen["confirm_token"], user=self.user)
+        self.forget(event["id"] for event in self.events())
 
 
 def _batches(events: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
