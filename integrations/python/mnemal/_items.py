@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._frames import FORGOTTEN, Said, filled, shape_of
 from .client import MnemalError
 from .memory import Mnemal
 
@@ -22,33 +23,12 @@ from .memory import Mnemal
 PAGE = 200
 # Events and bytes of one call; the server takes 1,000 and 8 MiB.
 BATCH, BATCH_BYTES = 500, 4 << 20
-# Bytes of a text that one event takes, and characters of a frame that one field takes, with room for what marks a cut.
-LONGEST_TEXT, LONGEST_PIECE = 256 << 10, 12_000
+# Characters of a frame that one field takes, with room for what marks a cut.
+LONGEST_PIECE = 12_000
 # Characters of a frame that stands beside words.
 SHORT = 2_000
-# What nobody wants stored, in the strings of a frame; in words the server cuts it, by the tag that it is told.
-PRIVATE = re.compile(r"<private\b[^>]*>.*?(?:</private\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 # What the write screen takes for a blob.
 BLOB = re.compile(r"[A-Za-z0-9+/=_-]{64,}")
-# Stands for words that were erased, or that the log keeps away because they were erased before.
-FORGOTTEN = "[forgotten]"
-
-
-@dataclass
-class Said:
-    """A text of an item, and how it is said: `fields` are those of an event. `value` is what it stands for, if not itself."""
-
-    text: str
-    fields: dict[str, Any]
-    value: Any = None
-
-    def fits(self) -> bool:
-        """Whether an event can hold the text as it is; what cannot stays in the frame."""
-        try:
-            size = len(self.text.encode())
-        except UnicodeEncodeError:
-            return False
-        return bool(self.text.strip()) and "\0" not in self.text and size <= LONGEST_TEXT
 
 
 @dataclass
@@ -64,17 +44,17 @@ class Kept:
 
 
 class Items:
-    """The items that `source` keeps in one conversation of one user, or of nobody."""
+    """The items that `source` keeps in one conversation of one user, or of nobody; `is_anyones` reads those of all users."""
 
-    def __init__(self, memory: Mnemal, source: str, session: str, user: str | None = None):
-        self.memory, self.source, self.session, self.user = memory, source, session, user
+    def __init__(self, memory: Mnemal, source: str, session: str, user: str | None = None, is_anyones: bool = False):
+        self.memory, self.source, self.session, self.user, self.is_anyones = memory, source, session, user, is_anyones
 
     def add(self, name: Mapping[str, Any], value: Any, said: Iterable[Said] = ()) -> None:
         """Stores an item; it is there once the last of its events is."""
         item, said = uuid.uuid4().hex, [one for one in said if one.fits()]
-        body = [dict(name), _hollow(value, list(enumerate(said)), item)]
-        # Nothing that looks like a tag may be cut out of it, and its structure is not that of a prompt.
-        frame = item + json.dumps(body, separators=(" , ", " : ")).replace("<", "\\u003c")
+        lines: list[str] = []
+        shape = [shape_of(name, [], lines), shape_of(value, said, lines)]
+        frame = "\n".join([item, json.dumps(shape, separators=(" , ", " : ")), *lines])
         is_beside = said and len(frame) <= SHORT and not BLOB.search(frame[len(item) :])
         pieces = [frame[at : at + LONGEST_PIECE] for at in range(0, len(frame), LONGEST_PIECE)]
         events = [
@@ -131,10 +111,10 @@ class Items:
         return [restored(item, frames[item], words.get(item, {}), at, events[item]) for item, at in whole.items()]
 
     def _restored(self, item: str, pieces: dict[int, str], words: dict[int, Any], at: str, events: list[str]) -> Kept:
-        text = "".join(pieces[place] for place in range(len(pieces)))
-        name, value = json.loads(text.removeprefix(item))
-        filled = _filled(value, {place: text for place, (text, _) in words.items()}, item)
-        return Kept(item, name, filled, at, list(words.values()), events)
+        _, shape, *lines = "".join(pieces[place] for place in range(len(pieces))).split("\n")
+        leaves = dict(line.split(":", 1) for line in lines if ":" in line)
+        name, value = filled(json.loads(shape), leaves, {place: text for place, (text, _) in words.items()})
+        return Kept(item, name, value, at, list(words.values()), events)
 
     def events(self, **where: Any) -> Iterator[Any]:
         """Yields the events of the conversation that are this user's and not erased, held back or not, oldest first."""
@@ -150,7 +130,7 @@ class Items:
                     return
                 raise
             for event in page["items"]:
-                if not event.get("erased_at") and event.get("user") == self.user:
+                if not event.get("erased_at") and (self.is_anyones or event.get("user") == self.user):
                     yield event
             if not page.get("next_cursor"):
                 return
@@ -181,34 +161,3 @@ def _batches(events: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]
         size += more
     if batch:
         yield batch
-
-
-def _hollow(value: Any, left: list[tuple[int, Said]], item: str) -> Any:
-    """Returns a value in which places stand for words; `left` loses what was found."""
-    for at, (place, one) in enumerate(left):
-        if value is one.value if one.value is not None else isinstance(value, str) and value == one.text:
-            del left[at]
-            return {item: place, **({"json": True} if one.value is not None else {})}
-    if isinstance(value, Mapping):
-        return {key: _hollow(one, left, item) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_hollow(one, left, item) for one in value]
-    return PRIVATE.sub("[private]", value) if isinstance(value, str) else value
-
-
-def _filled(value: Any, words: dict[int, str], item: str) -> Any:
-    if isinstance(value, dict):
-        if item not in value:
-            return {key: _filled(one, words, item) for key, one in value.items()}
-        text = words.get(value[item], FORGOTTEN)
-        return parsed(text) if value.get("json") else text
-    return [_filled(one, words, item) for one in value] if isinstance(value, list) else value
-
-
-def parsed(text: str) -> Any:
-    """Returns the value of a text of JSON, or what is left of it where a private part was cut."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return {"text": text}
-

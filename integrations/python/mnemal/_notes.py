@@ -14,15 +14,17 @@ from .memory import Mnemal
 
 # Bytes of a note.
 LONGEST = 32 << 10
+# Stands in a note for what has no text.
+EMPTY = "[no text]"
 # Seconds in which what was put must be there.
 VISIBLE_WITHIN = 10.0
 
 
 class Notes:
-    """The notes that `source` keeps for one user, or for nobody."""
+    """The notes that `source` keeps for one user, or for nobody; `is_anyones` reads those of all users."""
 
-    def __init__(self, memory: Mnemal, source: str, user: str | None = None):
-        self.memory, self.source, self.user = memory, source, user
+    def __init__(self, memory: Mnemal, source: str, user: str | None = None, is_anyones: bool = False):
+        self.memory, self.source, self.user, self.is_anyones = memory, source, user, is_anyones
 
     def key(self, name: str) -> str:
         """Returns the key under which a note of a name is stored."""
@@ -61,7 +63,8 @@ class Notes:
                 if error.code == "not_found":
                     return rows
                 raise
-            mine = (row for row in page["items"] if row["status"] == "active" and row.get("user") == self.user)
+            held = (row for row in page["items"] if row["status"] == "active")
+            mine = (row for row in held if self.is_anyones or row.get("user") == self.user)
             rows |= {row["key"]: row for row in mine if row.get("key")}
             if not page.get("next_cursor"):
                 return rows
@@ -83,6 +86,13 @@ class Notes:
         Items(self.memory, self.source, self.source, self.user).forget(alone)
 
 
-def cut(text: str) -> str:
-    """Returns as much of a text as a note takes."""
-    return text.replace("\0", "\ufffd").encode(errors="replace")[:LONGEST].decode(errors="ignore")
+def split(text: str) -> tuple[str, dict[str, str]]:
+    """Returns what a note holds of a text, and what has to lie beside it so that `joined` gives it back."""
+    note = text.replace("\0", "\ufffd").encode(errors="replace")[:LONGEST].decode(errors="ignore") if text.strip() else EMPTY
+    return note, {"rest": text[len(note) :]} if text.startswith(note) else {"whole": text}
+
+
+def joined(note: str, value: dict[str, Any]) -> str:
+    """Returns the whole text, and takes what lay beside it out of a value."""
+    rest, whole = value.pop("rest", ""), value.pop("whole", None)
+    return note + rest if whole is None else whole

@@ -16,14 +16,12 @@ from crewai.memory.types import MemoryRecord, ScopeInfo
 from crewai.memory.utils import normalize_scope_path
 
 from ._items import Items
-from ._notes import Notes, cut
+from ._notes import Notes, joined, split
 from ._vectors import check, nearest, packed, unpacked
 from .client import MnemalError
 from .memory import Mnemal
 
 SOURCE = "crewai"
-# Stands in a note for a record without text.
-EMPTY = "[no text]"
 # What is read again of the events that were read already: who writes at the same time may come a little later.
 OVERLAP = timedelta(minutes=1)
 
@@ -144,10 +142,7 @@ class MnemalStorage:
 
     def _stored(self, record: MemoryRecord, found: dict[str, Any]) -> Iterator[MnemalError]:
         """Stores one record, and yields why it does not hold."""
-        text, old = record.content, found.get(record.id)
-        # A note has some text, and no bytes of zero; what it cannot hold lies beside it.
-        note = cut(text) if text.strip() else EMPTY
-        rest = {"rest": text[len(note) :]} if text.startswith(note) else {"whole": text}
+        old, (note, rest) = found.get(record.id), split(record.content)
         times = {name: getattr(record, name).isoformat() for name in ("created_at", "last_accessed")}
         more = record.model_dump(exclude={"content", *times})
         value = {**more, **times, **rest, "vector": packed(record.embedding)}
@@ -179,8 +174,7 @@ class MnemalStorage:
                     found[told][0].last_accessed = datetime.fromisoformat(one.value)
             if "id" in one.name and (note := notes.get(self._notes.key(one.name["id"]))):
                 value = {**one.value, "embedding": unpacked(one.value["vector"])}
-                text = value["whole"] if "whole" in value else note["content"] + value["rest"]
-                record = MemoryRecord(content=text, **value)
+                record = MemoryRecord(content=joined(note["content"], value), **value)
                 found[record.id] = (record, one.events, note)
         return found
 

@@ -15,7 +15,8 @@ from strands.session import RepositorySessionManager, SessionRepository
 from strands.types.exceptions import SessionException
 from strands.types.session import Session, SessionAgent, SessionMessage
 
-from ._items import Items, Kept, Said
+from ._frames import Said
+from ._items import Items, Kept
 from .memory import Mnemal
 
 if TYPE_CHECKING:

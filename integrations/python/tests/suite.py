@@ -86,27 +86,31 @@ class Counts:
         return sum(1 for one in self.fates.values() if one == outcome)
 
 
-def run_tests(root, files, counts, *options):
+def run_tests(root, files, counts, *options, plugins=()):
     """Runs tests of a framework as they are."""
     with tempfile.NamedTemporaryFile("w", suffix=".ini") as settings:
         settings.write("[pytest]\nasyncio_mode = auto\n")
         settings.flush()
         fixed = ["-q", "-c", settings.name, "-p", "no:cacheprovider", "--tb=short", "-W", "ignore", *options]
-        done = pytest.main([*fixed, f"--rootdir={root}", *(str(root / file) for file in files)], plugins=[counts])
+        done = pytest.main([*fixed, f"--rootdir={root}", *(str(root / file) for file in files)], plugins=[counts, *plugins])
     if done not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise SystemExit(f"FAILED: the tests cannot be run: {done!r}")
 
 
-def arguments(about):
+def arguments(about, more=None):
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--json", type=pathlib.Path, help="the file of results, of which one entry is made anew")
+    if more:
+        more(parser)
     return parser.parse_args()
 
 
 def keep(given, result):
     """Makes the entry of a framework anew in the file of results, where that is asked for."""
-    result |= {"date": "2026-11-29", "command": f"python integrations/python/tests/{pathlib.Path(sys.argv[0]).name} PROGRAM --json FILE"}
+    words = ["python", f"integrations/python/tests/{pathlib.Path(sys.argv[0]).name}", "PROGRAM", "--json FILE"]
+    words += ["--tests CHECKOUT"] if getattr(given, "tests", None) else []
+    result |= {"date": "2026-11-29", "command": " ".join(words)}
     if given.json:
         known = json.loads(given.json.read_text()) if given.json.exists() else []
         known = [one for one in known if one["name"] != result["name"]] + [result]
@@ -128,6 +132,7 @@ def finish_own(given, name, package, version, suite):
     fates = {"passed": checks, "failed": 0, "skipped": 0}
     keep(given, {"name": name, "suite": suite, "version": f"{package} {version}", **fates})
     print(f"{package} {version}: {checks} checks of ours passed")
+    sys.exit(0)
 
 
 def pinned(package, version):
