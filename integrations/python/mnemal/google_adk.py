@@ -104,7 +104,13 @@ class MnemalMemoryService(BaseMemoryService):
     def _search(self, user: str, query: str) -> list[MemoryEntry]:
         if not query.strip():
             return []
-        hits = self.memory.recall(query, user=user, limit=self.k, max_tokens=1_000_000)
+        try:
+            hits = self.memory.recall(query, user=user, limit=self.k, max_tokens=1_000_000)
+        except MnemalError as error:
+            # A space is made by the first write.
+            if error.code != "not_found":
+                raise
+            return []
         sessions: dict[str, dict[str, Item]] = {}
         found: dict[str, MemoryEntry] = {}
         for hit in hits:
@@ -121,8 +127,9 @@ class MnemalMemoryService(BaseMemoryService):
 
     def _delete(self, user: str, name: str) -> None:
         client, space = self.memory.client, self.memory.space
-        if name.startswith("{"):
-            session, one = json.loads(name).values()
+        # Of a turn it is the session and the item, of a note the event.
+        session, dot, one = name.rpartition("#")
+        if dot:
             items = Items(self.memory, session, MARK, user)
             for item in items.read():
                 if item.id == one:
@@ -167,7 +174,7 @@ def _entry(event: Event, user: str, session: str, custom: dict[str, Any]) -> Ent
 def _memory(item: Item, session: str) -> MemoryEntry:
     value = item.value
     return MemoryEntry(
-        id=json.dumps({"session": session, "item": item.id}),
+        id=f"{session}#{item.id}",
         content=types.Content.model_validate(value["content"]),
         author=value["author"],
         timestamp=datetime.fromtimestamp(value["timestamp"], timezone.utc).isoformat(),

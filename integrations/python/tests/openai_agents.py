@@ -158,6 +158,9 @@ async def whole_items():
     check(await session.pop_item() == items[-1] and await session.get_items() == items[:-1], "the newest is taken")
     hits = Mnemal("whole").recall("where do I live?")
     check(any(hit["text"] == "I live in Lyon" for hit in hits), f"what was said is recalled {hits}")
+    for one in reversed(items[9:-1]):
+        check(await session.pop_item() == one, f"and those before it, of many events too {str(one)[:100]}")
+    check(await session.get_items() == items[:9], "the others stay")
     await session.clear_session()
     check(await session.get_items() == [] and await session.pop_item() is None, "all is erased")
     check(not any("Lyon" in hit["text"] for hit in Mnemal("whole").recall("Lyon")), "from recall too")
