@@ -51,10 +51,23 @@ fn what_is_no_reader_is_refused_and_not_kept() {
     let file = home.path().join("other.mnrd");
     std::fs::write(&file, "no reader").unwrap();
     let file = file.display().to_string();
-    for (arguments, code) in [(["models", "add", &file], 1), (["models", "add", "missing.mnrd"], 3)] {
-        let (found, said) = mnemal(home.path(), &arguments);
-        assert!(found != 0 && said.contains(arguments[2]), "{said}");
-        assert_eq!(found == 3, code == 3, "{said}");
-    }
+    let (code, said) = mnemal(home.path(), &["models", "add", &file]);
+    assert!(code != 0 && code != 3 && said.contains("no reader"), "{code}: {said}");
+    let (code, said) = mnemal(home.path(), &["models", "add", "missing.mnrd"]);
+    assert!(code == 3 && said.contains("missing.mnrd"), "{code}: {said}");
     assert_eq!(mnemal(home.path(), &["models", "list"]).1, "no model was added\n");
+}
+
+#[test]
+fn a_reader_that_was_damaged_is_named_and_can_be_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| mnemal(home.path(), arguments);
+    assert_eq!(run(&["models", "add", &tiny().display().to_string()]).0, 0);
+    std::fs::write(home.path().join("data/models/reader.mnrd"), "damaged").unwrap();
+    let (code, said) = run(&["doctor"]);
+    assert!(code != 0 && said.contains("no reader"), "{said}");
+    let (code, said) = run(&["models", "list"]);
+    assert!(code == 0 && said.contains("cannot be read"), "{said}");
+    assert_eq!(run(&["models", "remove"]).0, 0);
+    assert_eq!(run(&["doctor"]).0, 0);
 }

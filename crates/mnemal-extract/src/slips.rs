@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use mnemal_text::Sentence;
+use mnemal_text::{Sentence, sentences};
 
 use crate::authorship::OwnWords;
 use crate::section::PackFile;
@@ -13,8 +13,8 @@ fn phrases() -> &'static [String] {
     PHRASES.get_or_init(|| {
         let file = PackFile::parse(include_str!("../packs/slips.toml")).expect("the file is read by a test");
         let root = file.root();
-        let lines = root.keys().filter_map(|language| root.lines(language).ok()).flatten();
-        lines.map(plain).collect()
+        let lines = |language| root.lines(language).expect("each language has a list");
+        root.keys().flat_map(lines).map(plain).collect()
     })
 }
 
@@ -47,9 +47,14 @@ pub(crate) fn without_admissions(text: &str, all: Vec<Sentence>) -> Vec<Sentence
     all.into_iter().map(apart).collect()
 }
 
-/// Returns `true` if a turn says that what was said before was wrong.
-pub fn admits_slip(own: &OwnWords<'_>) -> bool {
-    is_admission(own.as_str())
+/// Returns `true` if the sentence at a byte of a turn, or the one before it, says that an earlier statement was wrong.
+pub fn admits_slip(own: &OwnWords<'_>, at: usize) -> bool {
+    let all = sentences(own.as_str());
+    let Some(last) = all.iter().position(|sentence| sentence.range().contains(&at)) else { return false };
+    all.iter()
+        .take(last + 1)
+        .skip(last.saturating_sub(1))
+        .any(|sentence| is_admission(sentence.of(own.as_str())))
 }
 
 fn is_admission(text: &str) -> bool {
@@ -82,16 +87,26 @@ mod tests {
             "Enganei-me, é no dia 14.",
             "我记错了，是十四号。",
         ] {
-            assert!(admits_slip(&OwnWords::whole(text)), "{text}");
+            assert!(is_admission(text), "{text}");
         }
         for text in [
+            "My boss made a mistake.",
+            "Please correct that sentence.",
             "Please send me the correction of the essay.",
             "The baker mixed the dough.",
             "I live in Ghent.",
             "Bitte um Korrektur des Textes.",
             "我住在广州。",
         ] {
-            assert!(!admits_slip(&OwnWords::whole(text)), "{text}");
+            assert!(!is_admission(text), "{text}");
         }
+    }
+
+    #[test]
+    fn an_admission_reaches_its_own_sentence_and_the_next() {
+        let text = "I mixed it up. She lives in Kiel. He lives in Bonn.";
+        let own = OwnWords::whole(text);
+        let admits = |word: &str| admits_slip(&own, text.find(word).unwrap());
+        assert_eq!(["mixed", "Kiel", "Bonn"].map(admits), [true, true, false]);
     }
 }

@@ -190,13 +190,13 @@ impl Fold {
         let mut moved = self.displaced(&pending.shift.from);
         if let Some(decision) = pending.undone {
             self.names.unchoose(decision, said);
-            self.names.untell(decision, said);
+            self.names.withdraw(decision, said);
             moved.append(&mut self.resting_on(pending));
         }
         let decided =
             (reading.event.role == Role::Decision).then(|| self.named_objects(&pending.claims, reading));
         let mut withdrawals = self.withdrawals(pending, reading);
-        withdrawals.extend(self.put_right(pending, reading));
+        withdrawals.extend(self.corrections(pending, reading));
         for claim in &pending.claims {
             self.held.meet(&claim.predicate);
         }

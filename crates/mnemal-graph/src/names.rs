@@ -319,8 +319,8 @@ impl Names {
                 producer: said.producer.clone(),
             });
             self.changed.insert(id);
-        } else if self.is_taken_back(id) {
-            self.tell(id, said);
+        } else if self.is_withdrawn(id) {
+            self.record_source(id, said);
             self.index(id);
         }
         id

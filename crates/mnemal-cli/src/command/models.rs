@@ -21,7 +21,7 @@ struct ModelForm {
     bytes: u64,
 }
 
-/// Lists the trained reader, adds one, or removes it.
+/// Lists the trained reader, adds one, or removes it. One that was damaged is listed and removed as well.
 pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
     let target = place::models()?.join(READER);
     match call {
@@ -54,7 +54,7 @@ pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
 fn form(file: &Path) -> Result<ModelForm> {
     Ok(ModelForm {
         kind: "reader",
-        name: mnemal::check_reader(file)?,
+        name: mnemal::check_reader(file).unwrap_or_else(|error| format!("(cannot be read: {error})")),
         file: file.display().to_string(),
         bytes: file.metadata()?.len(),
     })

@@ -50,7 +50,7 @@ impl Fold {
                     pending.renamed = Some((fact.subject, text.clone()));
                 }
                 for id in [Some(fact.subject), fact.object.entity()].into_iter().flatten() {
-                    self.names.tell(id, said);
+                    self.names.record_source(id, said);
                 }
                 pending.claims.push(decided(fact, event, kept));
                 pending.subjects.insert(self.names.canon(fact.subject));
@@ -111,7 +111,7 @@ impl Fold {
             let Value::Literal { text, .. } = &claim.support.object else { continue };
             let (scene, said) = (Scene::default(), reading.said());
             if let Some(id) = resolve::named(&mut self.names, (text, kind), &self.company, &scene, said) {
-                self.names.tell(id, said);
+                self.names.record_source(id, said);
                 claim.support.object = Value::Entity(id);
             }
         }
@@ -141,17 +141,21 @@ impl Fold {
 
     /// Returns the denials of what was said before of the same, where the speaker says that it was a slip: of what has one value,
     /// and of a role that one alone has.
-    pub(super) fn put_right(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
-        let is_said = matches!(reading.kept.kind, EventKind::UserMessage);
-        if !is_said || pending.claims.is_empty() || !admits_slip(&OwnWords::of_event(reading.kept)) {
+    pub(super) fn corrections(&self, pending: &Pending, reading: Reading<'_>) -> Vec<Resolved> {
+        if !matches!(reading.kept.kind, EventKind::UserMessage) {
             return Vec::new();
         }
         let said: Vec<&Resolved> =
             pending.claims.iter().filter(|claim| claim.support.act == Act::Assert).collect();
-        let denial = |claim: &&Resolved| {
-            let others: Vec<&Fact> =
-                self.facts.values().flat_map(Held::facts).filter(|fact| self.is_other(fact, claim)).collect();
+        let corrected = |claim: &&Resolved| {
             let has_one = self.held.of(&claim.predicate) != Cardinality::Many;
+            if !has_one && claim.topic.is_none() {
+                return Vec::new();
+            }
+            // Those of the subject alone: a space may hold many thousands of others.
+            let subject = self.names.same_as(claim.support.subject).into_iter();
+            let facts = subject.filter_map(|id| self.facts.get(&id)).flat_map(Held::facts);
+            let others: Vec<&Fact> = facts.filter(|fact| self.contradicts(fact, claim)).collect();
             let is_said_too = |fact: &Fact| {
                 said.iter().any(|other| {
                     other.predicate == fact.predicate && other.support.object.key() == fact.object.key()
@@ -161,11 +165,17 @@ impl Fold {
             let denied = others.into_iter().filter(|fact| is_clear && !is_said_too(fact));
             denied.filter_map(|fact| denial(claim, fact)).collect::<Vec<_>>()
         };
-        said.iter().flat_map(denial).collect()
+        let mut denials: Vec<Resolved> = said.iter().flat_map(corrected).collect();
+        // Most turns contradict nothing, and then their words are not looked into.
+        if !denials.is_empty() {
+            let own = OwnWords::of_event(reading.kept);
+            denials.retain(|one| admits_slip(&own, one.support.source.span.start as usize));
+        }
+        denials
     }
 
     /// Whether a fact has another value of what a claim says.
-    fn is_other(&self, fact: &Fact, claim: &Resolved) -> bool {
+    fn contradicts(&self, fact: &Fact, claim: &Resolved) -> bool {
         let is_of_it = self.names.canon(fact.subject) == self.names.canon(claim.support.subject)
             && (&fact.predicate, &fact.topic) == (&claim.predicate, &claim.topic);
         let is_before = fact.supports.iter().all(|one| {

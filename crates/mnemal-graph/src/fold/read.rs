@@ -284,7 +284,7 @@ impl Fold {
         let all: BTreeSet<EntityId> = so_far.pending.mentioned.keys().copied().collect();
         let mut named = std::mem::take(&mut so_far.scene.named);
         for (id, span) in &so_far.pending.mentioned {
-            self.names.tell(*id, reading.said());
+            self.names.record_source(*id, reading.said());
             let source = Source { event: reading.event.id, span: *span };
             let (session, occurred_at) = (reading.kept.session.clone(), reading.kept.occurred_at);
             let row = MentionRow { source, entity: *id, session, occurred_at };

@@ -18,12 +18,12 @@ impl Said<'_> {
 
 impl Names {
     /// Whether every source that ever named an entity is an undone decision.
-    pub(crate) fn is_taken_back(&self, id: EntityId) -> bool {
+    pub(crate) fn is_withdrawn(&self, id: EntityId) -> bool {
         self.entities.get(&id).is_some_and(|entity| !entity.is_known_at(Timestamp::MAX))
     }
 
     /// Records that an event names an entity known only from decisions so far.
-    pub(crate) fn tell(&mut self, id: EntityId, said: Said<'_>) {
+    pub(crate) fn record_source(&mut self, id: EntityId, said: Said<'_>) {
         let Some(entity) = self.entities.get_mut(&id).filter(|entity| !entity.decisions.is_empty()) else {
             return;
         };
@@ -41,7 +41,7 @@ impl Names {
     }
 
     /// Undoes that a decision names entities.
-    pub(crate) fn untell(&mut self, decision: EventId, said: Said<'_>) {
+    pub(crate) fn withdraw(&mut self, decision: EventId, said: Said<'_>) {
         let mut is_gone = false;
         for entity in self.entities.values_mut() {
             let mut named = entity.decisions.iter_mut();
